@@ -12,11 +12,12 @@
 
 namespace dist {
 
-// Used like DirectCall. Memory that other ranks do not reach was replaced before, so it needs no windows.
+// Used like DirectCall. Memory that other ranks do not reach was replaced before, so it needs no bounce
+// buffers.
 struct DeviceCall {
   using Round = DeviceRound;
-  using Windows = on_rounds::OneStep<DeviceRound>;
-  static constexpr bool has_windows = false;
+  using Steps = on_rounds::OneStep<DeviceRound>;
+  static constexpr bool has_bounce_buffers = false;
   DevicePeers& peers;
   RoundTerms terms;
   const CallLabel& label;

@@ -12,7 +12,7 @@
 
 namespace dist {
 
-// When the other ranks read or write a tensor in place, where rounds have no windows.
+// When the other ranks read or write a tensor in place, where rounds have no bounce buffers.
 enum class Exposed { never, when_long, always };
 
 // The views of a list of tensors. Tensors that the others are to reach in place, and that are not mapped, are
@@ -23,7 +23,7 @@ class DirectViews {
   DirectViews(const Peers& peers, const TensorList& tensors, Exposed exposed)
       : tensors_(tensors), views_(tensors.size()) {
     for (std::size_t i = 0; i < tensors.size(); ++i) views_.set(i, tensors[i]);
-    if constexpr (!Call::has_windows) {
+    if constexpr (!Call::has_bounce_buffers) {
       const bool is_short = Call::Round::fits(total_bytes(views_), tensors.size());
       if (exposed == Exposed::never || (is_short && exposed == Exposed::when_long)) return;
       for (std::size_t i = 0; i < tensors.size(); ++i)
@@ -33,11 +33,11 @@ class DirectViews {
   operator std::span<const TensorView>() const { return views_; }
   TensorView first() const {
     if (views_.size() == 0) return {};
-    if constexpr (Call::has_windows) return tensors_[0];  // does not wait for what was just written
+    if constexpr (Call::has_bounce_buffers) return tensors_[0];  // does not wait for what was just written
     return views_[0];
   }
   void copy_back() {
-    if constexpr (!Call::has_windows)
+    if constexpr (!Call::has_bounce_buffers)
       for (const Lent& place : lent_) copy(place.users, place.copy.flat());
   }
 
@@ -56,7 +56,7 @@ class DirectViews {
   struct Nothing {};
   const TensorList& tensors_;
   ViewList views_;
-  [[no_unique_address]] std::conditional_t<Call::has_windows, Nothing, std::vector<Lent>> lent_;
+  [[no_unique_address]] std::conditional_t<Call::has_bounce_buffers, Nothing, std::vector<Lent>> lent_;
 };
 
 // For every operation but premul_sum. `Call`: used like DirectCall (direct/algorithms.h). `exposed`: for the

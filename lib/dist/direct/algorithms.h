@@ -10,7 +10,7 @@
 // what is better published as a copy (collectives/cost/direct_sizes.h).
 //   all_reduce one_shot     h + n c S + (n-1) gamma S       each rank reads n-1 copies; large data in pieces
 //   all_reduce two_shot     2 h + c S + (n-1)/n gamma S     each rank reads S/n of n ranks, writes it to n
-//   broadcast               2 h + (n-1)/n c S               each rank copies S/n; with windows it reads S;
+//   broadcast               2 h + (n-1)/n c S               each rank copies S/n; bounced: it reads S;
 //                                                           small: h + 2 c S
 //   reduce                  2 h + c S/n + (n-1)/n gamma S   small, and few ranks: h + c S + (n-1) gamma S
 //   scatter                 2 h + c S/n                     S: the root's list
@@ -22,23 +22,23 @@
 // Data for several ranks (the parts of a broadcast and of an all_gather) is read from memory once. Between a
 // root's list and the other ranks, each of these copies its own part; a root that works in place has no part
 // of its own and takes an n-th of each. Memory that the others do not map (Tensor::from_blob) passes through
-// bounce buffers (windows.h), in any mixture of ranks and tensors: its owner copies what others read of it,
-// and what they wrote, once more within the cache, (n-1)/n c S in each direction for an all_reduce, and the
-// ranks meet for every window_bytes. Where the ranks do not map each other at
-// all, the same work is done by messages (collectives/algorithms.h). All ranks end with the same bits: an
-// element is reduced once, in rank order, or (one_shot) by every rank in that order.
+// bounce buffers (bounce_steps.h), in any mixture of ranks and tensors: its owner copies what others read of
+// it, and what they wrote, once more within the cache, (n-1)/n c S in each direction for an all_reduce, and
+// the ranks meet for every bounce_bytes. Where the ranks do not map each other at all, the same work is done
+// by messages (collectives/algorithms.h). All ranks end with the same bits: an element is reduced once, in
+// rank order, or (one_shot) by every rank in that order.
 #pragma once
 
 #include "dist/collectives/algorithms.h"
-#include "dist/direct/windows.h"
+#include "dist/direct/bounce_steps.h"
 
 namespace dist {
 
 // One call: the ranks that work on it, and what they must agree on.
 struct DirectCall {
   using Round = dist::Round;
-  using Windows = dist::Windows;
-  static constexpr bool has_windows = true;  // for memory that others do not map
+  using Steps = dist::BounceSteps;
+  static constexpr bool has_bounce_buffers = true;  // for memory that others do not map
   PeerMemory& peers;
   RoundTerms terms;
   const CallLabel& label;

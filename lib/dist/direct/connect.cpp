@@ -109,7 +109,7 @@ std::unique_ptr<PeerMemory> connect_direct(Endpoint& endpoint, TransportOptions 
     setup.within_process &= peer.is_thread;
     setup.fenced &= peer.shared_segment.is_fenced();
     if (offer.has_cores == 0) {
-      setup.short_bytes = direct::shown_bytes;
+      setup.short_bytes = direct::room_bytes;
       setup.root_reads = direct::root_reads(true);
     }
   }

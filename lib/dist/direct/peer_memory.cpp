@@ -5,7 +5,7 @@
 
 #include "dist/core/log.h"
 #include "dist/core/memory/arena.h"
-#include "dist/direct/windows.h"
+#include "dist/direct/bounce_steps.h"
 #include "dist/transport/engine/tuning.h"
 #include "dist/transport/opcode.h"
 
@@ -57,15 +57,15 @@ void PeerMemory::fail_given_up(TransportOptions options, int rank) {
   throw setup_.shared.withdrawal(std::move(options), peer(rank).global_rank);
 }
 
-std::byte* PeerMemory::windows() {
-  if (!windows_) {
+std::byte* PeerMemory::bounce_buffers() {
+  if (!bounce_buffers_) {
     log(LogLevel::info,
         "a tensor of this group is in memory that the other ranks do not map: it is copied, {} KiB at a "
         "time; tensors that the library allocates (dist::empty, dist::zeros) need no copies",
-        direct::window_bytes >> 10);
-    windows_.emplace(cpu, direct::window_count * direct::window_bytes);
+        direct::bounce_bytes >> 10);
+    bounce_buffers_.emplace(cpu, direct::bounce_count * direct::bounce_bytes);
   }
-  return windows_->data();
+  return bounce_buffers_->data();
 }
 
 void PeerMemory::tell(std::atomic<std::uint64_t>& flag, std::uint64_t value) {

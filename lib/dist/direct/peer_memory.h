@@ -4,7 +4,7 @@
 // it calls, and its data or where that is), waits for the notices that it needs, and works on what they
 // publish: small data is a copy that may be read at any time, large data is the owner's own memory, read and
 // written in place until all ranks have finished. Memory that the others do not map passes through a bounce
-// buffer (a window), which they do map: its owner copies the data in and out (windows.h).
+// buffer, which they do map: its owner copies the data in and out (bounce_steps.h).
 #pragma once
 
 #include <atomic>
@@ -80,7 +80,7 @@ class PeerMemory {
   direct::SharedArea& mine() { return *peer(setup_.rank).area; }
 
   void look_for_misfits() const;
-  std::byte* windows();  // this rank's bounce buffers
+  std::byte* bounce_buffers();  // this rank's bounce buffers
   // To be called after a sequentially consistent store: wakes every rank that sleeps by then.
   void wake_peers();
   // Stores the value, and wakes them.
@@ -96,8 +96,8 @@ class PeerMemory {
   // For round_wait.cpp: how often other programs took this rank's core lately, and how long it naps when they
   // do.
   int crowding_ = 0, nap_slices_ = 0;
-  std::vector<std::uint64_t> seen_;  // by rank: the latest round it was seen in
-  std::optional<Storage> windows_;   // made when first needed, and kept
+  std::vector<std::uint64_t> seen_;        // by rank: the latest round it was seen in
+  std::optional<Storage> bounce_buffers_;  // made when first needed, and kept
 };
 
 // This rank's part in working without messages, for a group whose ranks all map each other's memory; nullptr

@@ -42,8 +42,8 @@ std::span<const std::byte> beyond_first_line(direct::SharedArea& area, std::uint
   return {area.notice(round).data + first_line, bytes - first_line};
 }
 
-bool shows_in_place(const Notice& notice) {
-  return notice.showing == direct::Showing::memory || notice.showing == direct::Showing::windows;
+bool lends_memory(const Notice& notice) {
+  return notice.published == direct::Published::memory || notice.published == direct::Published::bounced;
 }
 
 }  // namespace
@@ -107,11 +107,11 @@ void Round::tell_given_up() {
 // Done is stored before the wait, because the others may be waiting for this rank to give up, too.
 Round::~Round() {
   const std::uint64_t round = peers_.round_;
-  if (exposes_ || gave_up_)
+  if (lends_ || gave_up_)
     tell_given_up();
   else if (works_)
     tell_done();
-  if (!exposes_) return;
+  if (!lends_) return;
   peers_.wake_peers();
   for (const PeerMemory::Peer& peer : peers_.setup_.peers) {
     if (peer.global_rank == peers_.setup_.shared.rank()) continue;
@@ -147,30 +147,30 @@ void Round::check_terms(int rank, const Notice& theirs) {
   throw peers_.setup_.shared.misfit(label_.options(), other, 0, {.opcode = theirs.opcode});
 }
 
-bool Round::in_windows(int rank) { return notice_of(rank).showing == direct::Showing::windows; }
+bool Round::is_bounced(int rank) { return notice_of(rank).published == direct::Published::bounced; }
 
-bool Round::exposes(int rank) { return notice_of(rank).showing == direct::Showing::memory; }
+bool Round::published_memory(int rank) { return notice_of(rank).published == direct::Published::memory; }
 
-bool Round::exposes_list(int rank) { return exposes(rank) && notice_of(rank).parts > 1; }
+bool Round::published_list(int rank) { return published_memory(rank) && notice_of(rank).parts > 1; }
 
-bool Round::all_expose_lists() {
+bool Round::all_published_lists() {
   for (int r = 0; r < size(); ++r)
-    if (!exposes_list(r)) return false;
+    if (!published_list(r)) return false;
   return true;
 }
 
-bool Round::helps(int rank) { return exposes(rank) && notice_of(rank).helps; }
+bool Round::helps(int rank) { return published_memory(rank) && notice_of(rank).helps; }
 
-bool Round::shows_nothing(int rank) { return notice_of(rank).showing == direct::Showing::nothing; }
+bool Round::published_nothing(int rank) { return notice_of(rank).published == direct::Published::nothing; }
 
-bool Round::any_in_windows() {
+bool Round::any_bounced() {
   bool any = false;
-  for (int r = 0; r < size(); ++r) any |= in_windows(r);
+  for (int r = 0; r < size(); ++r) any |= is_bounced(r);
   return any;
 }
 
 bool Round::is_in_place(int rank, std::int64_t count, int part) {
-  return shows_in_place(notice_of(rank, read_up_to(rank, count, part)));
+  return lends_memory(notice_of(rank, read_up_to(rank, count, part)));
 }
 
 bool Round::any_in_place(std::int64_t count, int part) {
@@ -182,7 +182,7 @@ bool Round::any_in_place(std::int64_t count, int part) {
 TensorView Round::of(int rank, std::int64_t count, int part) {
   const std::size_t bytes = read_up_to(rank, count, part);
   Notice& notice = notice_of(rank, bytes);
-  if (attends_) {
+  if (only_reads_) {
     direct::SharedArea& area = *peers_.peer(rank).area;
     const std::uint64_t later = peers_.round_ + rounds_read_ahead;
     __builtin_prefetch(&area.notice(later));
@@ -194,7 +194,7 @@ TensorView Round::of(int rank, std::int64_t count, int part) {
   if (view.bytes() != place.bytes)
     throw peers_.setup_.shared.misfit(label_.options(), peers_.peer(rank).global_rank, view.bytes(),
                                       {.bytes = place.bytes});
-  seen_in_place_ = shows_in_place(notice);
+  seen_in_place_ = lends_memory(notice);
   if (seen_in_place_) begin_work(rank);
   return view;
 }
@@ -252,15 +252,15 @@ bool Round::is_done(const direct::RoundFlags& theirs) const {
 
 void Round::finish() {
   tell_done();
-  if (!exposes_) return;
+  if (!lends_) return;
   for_each_user([&](int r) { await_progress(r, [&](const auto& theirs) { return is_done(theirs); }); });
-  exposes_ = false;
+  lends_ = false;
 }
 
 template <class Await>
 void Round::for_each_user(const Await& await) {
   for (int r = 0; r < size(); ++r)
-    if (r != rank() && (exposed_to_ == everybody || exposed_to_ == r)) await(r);
+    if (r != rank() && (lent_to_ == everybody || lent_to_ == r)) await(r);
 }
 
 void Round::tell_filled(std::uint64_t count) { peers_.tell(peers_.mine().flags.filled, count); }

@@ -16,8 +16,8 @@
 
 namespace dist {
 
-// The order of calls: first one of show(), expose() and attend(); then of() as needed; then finish() if any
-// rank exposed memory. Or give_up().
+// The order of calls: first one of publish_copy(), publish_in_place() and publish_nothing(); then of() as
+// needed; then finish() if any rank exposed memory. Or give_up().
 class Round {
  public:
   static constexpr int everybody = -1;
@@ -39,7 +39,7 @@ class Round {
   int worker() const { return rank(); }  // this rank's position among the workers, if it works()
   int worker_count() const { return size(); }
 
-  static constexpr std::size_t shown_bytes = direct::shown_bytes;  // most bytes that fit as a copy
+  static constexpr std::size_t room_bytes = direct::room_bytes;  // most bytes that fit as a copy
   // Whether `bytes` in `parts` parts can be published as a copy.
   static bool fits(std::size_t bytes, std::size_t parts = 1);
   // Whether that is faster than publishing the memory itself. All ranks get the same answer.
@@ -49,32 +49,32 @@ class Round {
 
   // Lets the other ranks read a copy: afterwards the memory is the caller's again. The copy must fit. In a
   // list with one part for each rank, this rank's own part is not copied.
-  void show(const TensorView& data) { show({&data, 1}); }
-  void show(std::span<const TensorView> parts);
+  void publish_copy(const TensorView& data) { publish_copy({&data, 1}); }
+  void publish_copy(std::span<const TensorView> parts);
   // Lets the other ranks (all, or only rank `to`) read and write the memory itself, until finish(). Memory
-  // that they do not map is left alone: they get bounce buffers (windows). `helps`: this rank has no work of
+  // that they do not map is left alone: they get bounce buffers. `helps`: this rank has no work of
   // its own in this round.
-  void expose(const TensorView& data, int to = everybody) { expose({&data, 1}, to); }
-  void expose(std::span<const TensorView> parts, int to = everybody, bool helps = false);
-  void attend();                                       // publishes nothing
-  bool maps(std::span<const TensorView> parts) const;  // whether the others reach them without windows
+  void publish_in_place(const TensorView& data, int to = everybody) { publish_in_place({&data, 1}, to); }
+  void publish_in_place(std::span<const TensorView> parts, int to = everybody, bool helps = false);
+  void publish_nothing();                              // publishes nothing
+  bool maps(std::span<const TensorView> parts) const;  // whether the others reach them without buffers
 
-  void meet(int rank) { notice_of(rank); }  // waits for that rank's notice
-  bool in_windows(int rank);                // whether that rank exposed windows; waits for its notice
-  bool any_in_windows();                    // the same for all ranks
+  void wait_for(int rank) { notice_of(rank); }  // waits for that rank's notice
+  bool is_bounced(int rank);  // whether that rank published bounce buffers; waits for its notice
+  bool any_bounced();         // the same for all ranks
   // Whether that rank, or any rank, exposed its memory. What of(rank, count, part) will ask for is prefetched
   // along with the notice.
   bool is_in_place(int rank, std::int64_t count = 0, int part = 0);
   bool any_in_place(std::int64_t count = 0, int part = 0);
-  bool exposes(int rank);       // whether it exposed its memory, and the memory is mapped
-  bool helps(int rank);         // ... and it helps
-  bool exposes_list(int rank);  // ... and there is more than one part
-  bool all_expose_lists();
-  bool shows_nothing(int rank);
+  bool published_memory(int rank);  // whether it exposed its memory, and the memory is mapped
+  bool helps(int rank);             // ... and it helps
+  bool published_list(int rank);    // ... and there is more than one part
+  bool all_published_lists();
+  bool published_nothing(int rank);
 
   // The `count` elements that this rank publishes as `part`: waits for its notice. Error{mismatch} where it
   // publishes another number. A view of exposed memory is valid until finish(). For a rank that exposed
-  // windows the view begins where they do, and says nothing else.
+  // buffers the view begins where they do, and says nothing else.
   TensorView of(int rank, std::int64_t count, int part = 0);
   // To be called after of(rank, ...): maps the pages that are used next together, if the view is exposed
   // memory.
@@ -92,9 +92,9 @@ class Round {
   // error, too. The same happens when a round that exposed memory is destroyed without finish().
   void give_up() { gave_up_ = true; }
 
-  // Windows are filled, worked on and filled again in turns; `count`: how many in all. Only where memory is
-  // in windows.
-  std::byte* windows() { return peers_.windows(); }  // this rank's windows
+  // BounceSteps are filled, worked on and filled again in turns; `count`: how many in all. Only where memory
+  // is in buffers.
+  std::byte* bounce_buffers() { return peers_.bounce_buffers(); }  // this rank's buffers
   void tell_filled(std::uint64_t count);
   void tell_worked(std::uint64_t count);
   void await_filled(int rank, std::uint64_t count);
@@ -122,7 +122,7 @@ class Round {
   void wait_long(const std::function<bool()>& done, int rank);
   std::uint64_t reusable_until(std::uint64_t depth);  // waits until this round may use what it needs
   std::byte* own_room();
-  direct::Notice& begin_notice(direct::Showing showing, std::size_t parts);
+  direct::Notice& begin_notice(direct::Published published, std::size_t parts);
   void post(direct::Notice& notice, std::size_t data_in_line = 0);
   direct::Notice& notice_of(int rank, std::size_t read_up_to = 0);  // read_up_to: bytes of its data
   void check_terms(int rank, const direct::Notice& theirs);
@@ -142,11 +142,11 @@ class Round {
   const RoundTerms& terms_;
   const DType dtype_;
   const CallLabel& label_;
-  bool attends_ = false;        // no rank waits for more than its notice: others may be ahead
-  bool exposes_ = false;        // other ranks may touch this rank's memory
+  bool only_reads_ = false;     // no rank waits for more than its notice: others may be ahead
+  bool lends_ = false;          // other ranks may touch this rank's memory
   bool works_ = false;          // this rank may touch other ranks' memory
-  bool seen_in_place_ = false;  // of() last returned the other's memory itself, or its windows
-  int exposed_to_ = everybody;
+  bool seen_in_place_ = false;  // of() last returned the other's memory itself, or its buffers
+  int lent_to_ = everybody;
   bool gave_up_ = false;
 };
 

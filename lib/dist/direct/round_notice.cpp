@@ -1,6 +1,6 @@
 // What a notice says (shared_area.h): written by its owner, read by the other ranks. begin_notice() and
-// post() frame what show() (a copy, in the notice or in a room), expose() (places of memory or windows) and
-// attend() (nothing) publish; place_of() finds a part again, on the reader's side.
+// post() frame what publish_copy() (a copy, in the notice or in a room), publish_in_place() (places of memory
+// or buffers) and publish_nothing() (nothing) publish; place_of() finds a part again, on the reader's side.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -43,7 +43,7 @@ direct::PartPlace* table_in(std::byte* room) { return reinterpret_cast<direct::P
 }  // namespace
 
 bool Round::fits(std::size_t bytes, std::size_t parts) {
-  return table_in_lines(parts) + bytes <= direct::shown_bytes;
+  return table_in_lines(parts) + bytes <= direct::room_bytes;
 }
 
 bool Round::is_short(std::size_t bytes, std::size_t parts) const {
@@ -59,16 +59,16 @@ std::byte* Round::own_room() {
   return peers_.mine().room(peers_.round_);
 }
 
-Notice& Round::begin_notice(direct::Showing showing, std::size_t parts) {
+Notice& Round::begin_notice(direct::Published published, std::size_t parts) {
   direct::RoundFlags& flags = peers_.mine().flags;
-  // These are read by ranks that have seen the notice. They are written only where windows were used before,
+  // These are read by ranks that have seen the notice. They are written only where buffers were used before,
   // because the other ranks read this cache line in every round.
   for (auto* count : {&flags.filled, &flags.worked})
     if (count->load(std::memory_order_relaxed) != 0) count->store(0, std::memory_order_relaxed);
   Notice& notice = peers_.mine().notice(peers_.round_);
   notice.opcode = terms_.opcode;
   notice.before = peers_.before_;
-  notice.showing = showing;
+  notice.published = published;
   notice.parts = static_cast<std::uint32_t>(parts);
   return notice;
 }
@@ -80,12 +80,12 @@ void Round::post(Notice& notice, std::size_t data_in_line) {
   net::prefetch_for_write(next, offsetof(Notice, data) + data_in_line);  // most likely as much as this time
 }
 
-void Round::attend() {
-  attends_ = true;
-  post(begin_notice(direct::Showing::nothing, 0));
+void Round::publish_nothing() {
+  only_reads_ = true;
+  post(begin_notice(direct::Published::nothing, 0));
 }
 
-void Round::show(std::span<const TensorView> parts) {
+void Round::publish_copy(std::span<const TensorView> parts) {
   const auto is_for_others = [&](std::size_t i) {
     return parts.size() == 1 || i != static_cast<std::size_t>(rank());
   };
@@ -94,7 +94,7 @@ void Round::show(std::span<const TensorView> parts) {
   const bool has_table = !are_equally_long(parts);
   const std::size_t table = has_table ? table_bytes(parts.size()) : 0;
   const bool in_line = table + bytes <= direct::in_line_bytes;
-  Notice& notice = begin_notice(in_line ? direct::Showing::in_line : direct::Showing::copy, parts.size());
+  Notice& notice = begin_notice(in_line ? direct::Published::in_line : direct::Published::copy, parts.size());
   notice.bytes = bytes;
   notice.has_table = has_table;
   std::byte* const room = in_line ? notice.data : own_room();
@@ -115,16 +115,17 @@ bool Round::maps(std::span<const TensorView> parts) const {
   return size() == 1 || std::ranges::all_of(parts, [&](const TensorView& part) { return peers_.maps(part); });
 }
 
-void Round::expose(std::span<const TensorView> parts, int to, bool helps) {
+void Round::publish_in_place(std::span<const TensorView> parts, int to, bool helps) {
   const bool mapped = maps(parts);
-  std::byte* const windows = mapped ? nullptr : peers_.windows();
-  Notice& notice = begin_notice(mapped ? direct::Showing::memory : direct::Showing::windows, parts.size());
+  std::byte* const buffers = mapped ? nullptr : peers_.bounce_buffers();
+  Notice& notice =
+      begin_notice(mapped ? direct::Published::memory : direct::Published::bounced, parts.size());
   notice.helps = helps;
   auto* const table = table_in(place_of_table(notice, [&] { return own_room(); }));
   for (std::size_t i = 0; i < parts.size(); ++i)
-    table[i] = {reinterpret_cast<std::uint64_t>(mapped ? parts[i].data : windows), parts[i].bytes()};
-  exposes_ = true;
-  exposed_to_ = to;
+    table[i] = {reinterpret_cast<std::uint64_t>(mapped ? parts[i].data : buffers), parts[i].bytes()};
+  lends_ = true;
+  lent_to_ = to;
   post(notice);
   net::prefetch_for_write(peers_.mine().flags.done);
 }
@@ -132,11 +133,11 @@ void Round::expose(std::span<const TensorView> parts, int to, bool helps) {
 // The result is an address of this process.
 direct::PartPlace Round::place_of(int rank, Notice& notice, int part) {
   const auto room = [&] { return peers_.peer(rank).area->room(peers_.round_); };
-  switch (notice.showing) {
-    case direct::Showing::nothing: return {};
-    case direct::Showing::in_line:
-    case direct::Showing::copy: {
-      std::byte* const from = notice.showing == direct::Showing::in_line ? notice.data : room();
+  switch (notice.published) {
+    case direct::Published::nothing: return {};
+    case direct::Published::in_line:
+    case direct::Published::copy: {
+      std::byte* const from = notice.published == direct::Published::in_line ? notice.data : room();
       direct::PartPlace place{0, notice.bytes};
       if (notice.has_table) {
         place = table_in(from)[part];
@@ -146,8 +147,8 @@ direct::PartPlace Round::place_of(int rank, Notice& notice, int part) {
       }
       return {reinterpret_cast<std::uint64_t>(from) + place.at, place.bytes};
     }
-    case direct::Showing::memory:
-    case direct::Showing::windows: {
+    case direct::Published::memory:
+    case direct::Published::bounced: {
       const direct::PartPlace place = table_in(place_of_table(notice, room))[part];
       return {place.at + static_cast<std::uint64_t>(peers_.peer(rank).shift), place.bytes};
     }

@@ -1,6 +1,6 @@
 // What the bodies of the direct algorithms (on_rounds.h) are made of: a round that is given up on an error,
-// what is published and how, copies in pairs, shares, and steps through windows. `Call`: like DirectCall
-// (algorithms.h); its Round and Windows: like round.h and windows.h.
+// what is published and how, copies in pairs, shares, and steps through buffers. `Call`: like DirectCall
+// (algorithms.h); its Round and BounceSteps: like round.h and bounce_steps.h.
 #pragma once
 
 #include <algorithm>
@@ -9,15 +9,15 @@
 #include "dist/collectives/collective_args.h"
 #include "dist/core/kernels.h"
 #include "dist/core/view_list.h"
-#include "dist/direct/windows.h"
+#include "dist/direct/bounce_steps.h"
 
 namespace dist::on_rounds {
 
-// Used like Windows (windows.h) where there are none: one step, with all of the data.
+// Used like BounceSteps (bounce_steps.h) where there are none: one step, with all of the data.
 template <class Round>
 class OneStep {
  public:
-  OneStep(Round& round, const WindowPlan&) : OneStep(round) {}
+  OneStep(Round& round, const BouncePlan&) : OneStep(round) {}
   explicit OneStep(Round& round) : round_(round) {}
   bool next() { return std::exchange(is_first_, false); }
   static const TensorView& slice(const TensorView& part) { return part; }
@@ -44,12 +44,11 @@ void in_round(const Call& call, const Work& work) {
 
 // Publishes the parts as a copy when they are small, otherwise in place.
 template <class Round>
-void show_or_expose(Round& round, std::span<const TensorView> parts, int to = Round::everybody,
-                    bool helps = false) {
+void publish(Round& round, std::span<const TensorView> parts, int to = Round::everybody, bool helps = false) {
   if (round.is_short(total_bytes(parts), parts.size()))
-    round.show(parts);
+    round.publish_copy(parts);
   else
-    round.expose(parts, to, helps);
+    round.publish_in_place(parts, to, helps);
 }
 
 inline std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
@@ -82,17 +81,18 @@ void copy_in_pairs(Round& round, int root, std::span<const TensorView> list, con
   };
   if (round.rank() != root) {
     const TensorView roots = round.of(root, own.count, round.rank());
-    const std::int64_t count = own.count - (round.exposes(round.rank()) ? roots_share(own).count : 0);
+    const std::int64_t count =
+        own.count - (round.published_memory(round.rank()) ? roots_share(own).count : 0);
     round.prefault(root, roots.slice(0, count));
     copy_pair(roots.slice(0, count), own.slice(0, count));
     return round.finish();
   }
   copy_pair(list[index(root)], own);
   for (int r = 0; r < n; ++r) {
-    if (r == root || round.shows_nothing(r)) continue;
+    if (r == root || round.published_nothing(r)) continue;
     const TensorView &part = list[index(r)], theirs = round.of(r, part.count);
-    if (round.in_windows(r)) continue;                                    // no other rank reaches its memory
-    const TensorView mine = round.exposes(r) ? roots_share(part) : part;  // a copy must be read
+    if (round.is_bounced(r)) continue;  // no other rank reaches its memory
+    const TensorView mine = round.published_memory(r) ? roots_share(part) : part;  // a copy must be read
     const TensorView piece = theirs.slice(elements_between(part, mine), mine.count);
     round.prefault(r, piece);
     copy_pair(mine, piece);
@@ -102,11 +102,11 @@ void copy_in_pairs(Round& round, int root, std::span<const TensorView> list, con
 
 // For an all_gather of large parts: exposes the places for all parts, and then this rank's own part.
 template <class Round>
-void expose_places_and_part(Round& round, const CollectiveArgs& args) {
+void publish_places_and_part(Round& round, const CollectiveArgs& args) {
   ViewList all(args.outs.size() + 1);
   for (std::size_t i = 0; i < args.outs.size(); ++i) all.set(i, args.outs[i]);
   all.set(args.outs.size(), args.in);
-  round.expose(all);
+  round.publish_in_place(all);
 }
 
 // Each rank writes its part to the places that all ranks have exposed for it.
@@ -136,18 +136,18 @@ void get_contributions(Round& round, const TensorView& own, ViewList& ins) {
 // work), in steps if necessary. All ranks have exposed data of equal size to the workers.
 template <class Call, class Work>
 void in_shares(typename Call::Round& round, const TensorView& data, bool written, const Work& work) {
-  typename Call::Windows windows(round, {.mine = {&data, 1},
-                                         .longest = data.count,
-                                         .in_steps = round.any_in_windows(),
-                                         .by_shares = true,
-                                         .written = written});
+  typename Call::Steps steps(round, {.mine = {&data, 1},
+                                     .longest = data.count,
+                                     .in_steps = round.any_bounced(),
+                                     .by_shares = true,
+                                     .written = written});
   ViewList views(index(round.size()));
-  while (windows.next()) {
-    const TensorView mine = windows.slice(data);
+  while (steps.next()) {
+    const TensorView mine = steps.slice(data);
     const TensorView share =
         round.works() ? share_of(mine, round.worker(), round.worker_count()) : mine.slice(0, 0);
     for (int r = 0; r < round.size(); ++r) {
-      const TensorView whole = r == round.rank() ? mine : windows.of(r, data.count);
+      const TensorView whole = r == round.rank() ? mine : steps.of(r, data.count);
       if (r != round.rank()) round.check_algorithm(r, false);
       views.set(index(r), whole.slice(elements_between(mine, share), share.count));
       round.prefault(r, views[index(r)]);
@@ -157,13 +157,13 @@ void in_shares(typename Call::Round& round, const TensorView& data, bool written
   round.finish();
 }
 
-// Calls work(windows), which reads what the ranks publish: in the steps of make_plan(), or at once where no
+// Calls work(steps), which reads what the ranks publish: in the steps of make_plan(), or at once where no
 // rank publishes it `in_place`.
 template <class Call, class MakePlan, class Work>
 void in_steps(typename Call::Round& round, bool in_place, const MakePlan& make_plan, const Work& work) {
   if (in_place) {
-    typename Call::Windows windows(round, make_plan());
-    while (windows.next()) work(windows);
+    typename Call::Steps steps(round, make_plan());
+    while (steps.next()) work(steps);
   } else {
     OneStep<typename Call::Round> all(round);
     work(all);

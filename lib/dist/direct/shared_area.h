@@ -19,12 +19,12 @@ inline constexpr std::size_t notice_depth = 64;
 inline constexpr std::size_t room_depth = 16;  // the same for rounds whose data needs more than a notice
 inline constexpr std::size_t in_line_bytes = 224;
 
-enum class Showing : std::uint16_t {
+enum class Published : std::uint16_t {
   nothing,
   in_line,  // the data is in the notice itself
   copy,     // the data is in the room that belongs to it
   memory,   // the owner's memory itself, to read and write until the round has ended
-  windows,  // the owner's bounce buffers: its memory passes through them
+  bounced,  // the owner's bounce buffers: its memory passes through them
 };
 
 // The notice of one round. `round` is stored last: a rank that reads it sees the rest. It has four cache
@@ -34,7 +34,7 @@ struct alignas(128) Notice {
   std::uint32_t opcode;  // must be equal on all ranks
   std::uint32_t before;  // the opcode of the round before, whose notice no rank may have read
   std::uint64_t bytes;   // size of the data, in line or copied
-  Showing showing;
+  Published published;
   bool has_table;  // the data begins with a table of its parts; otherwise they have equal sizes
   bool helps;      // with memory: its owner shares the others' work there
   std::uint32_t parts;
@@ -42,13 +42,13 @@ struct alignas(128) Notice {
 };
 static_assert(sizeof(Notice) == 256);
 
-// A part's place: the owner's address (with windows: of the first one), or an offset from the table. The
+// A part's place: the owner's address (with buffers: of the first one), or an offset from the table. The
 // table begins the notice's data where there is room for it, otherwise the round's room.
 struct PartPlace {
   std::uint64_t at, bytes;
 };
 
-// Numbers of rounds, which grow, and of windows in a round. There is a cache line each for what is written in
+// Numbers of rounds, which grow, and of buffers in a round. There is a cache line each for what is written in
 // every round and read only by a rank that gives up, for what is read in every round and hardly ever written,
 // and for what the other ranks wait for.
 struct RoundFlags {
@@ -63,7 +63,7 @@ struct RoundFlags {
 
   // The owner touches the memory of other ranks no longer, in all rounds up to this one.
   alignas(64) std::atomic<std::uint64_t> done;
-  // How many windows of the round for which the owner has posted its notice:
+  // How many buffers of the round for which the owner has posted its notice:
   std::atomic<std::uint64_t> filled;  // hold, or held, the owner's data
   std::atomic<std::uint64_t> worked;  // the owner no longer touches, on any rank
 };
@@ -71,7 +71,7 @@ struct RoundFlags {
 struct SharedArea {
   Notice notices[notice_depth];
   RoundFlags flags;
-  alignas(64) std::byte rooms[room_depth][shown_bytes];
+  alignas(64) std::byte rooms[room_depth][room_bytes];
 
   Notice& notice(std::uint64_t round) { return notices[round % notice_depth]; }
   std::byte* room(std::uint64_t round) { return rooms[round % room_depth]; }
@@ -81,6 +81,6 @@ static_assert(sizeof(SharedArea) == net::area_bytes);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 inline constexpr int most_parts =
-    static_cast<int>(shown_bytes / sizeof(PartPlace));  // most parts that a notice can list
+    static_cast<int>(room_bytes / sizeof(PartPlace));  // most parts that a notice can list
 
 }  // namespace dist::direct

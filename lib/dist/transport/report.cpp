@@ -97,7 +97,7 @@ Failure timeout_failure(int rank, const TransferFacts& t) {
 }
 
 Failure peer_failure(int rank, const Op& op, int peer, const PeerState& state,
-                       const std::vector<int>& departed) {
+                     const std::vector<int>& departed) {
   std::string text = fmt::format("{}: rank {} {}", headline(rank, op), peer, state.how);
   for (const int other : departed)
     if (op.has_member(other)) text += fmt::format("; rank {} had left the job before", other);

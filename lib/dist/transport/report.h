@@ -68,7 +68,7 @@ struct PeerState {
 Failure timeout_failure(int rank, const TransferFacts& t);
 // `departed` had left the job in order: a rank that dies may have been waiting for one of them.
 Failure peer_failure(int rank, const Op& op, int peer, const PeerState& state,
-                       const std::vector<int>& departed);
+                     const std::vector<int>& departed);
 Failure peer_left_failure(int rank, const TransferFacts& t);  // t.peer left, or all possible senders did
 Failure cancelled_failure(int rank, const TransferFacts& t);
 Failure algorithm_failure(int rank, const Op& op, int peer);  // the peer uses another algorithm

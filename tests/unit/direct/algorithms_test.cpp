@@ -246,7 +246,7 @@ TEST(Direct, ARootThatScattersInPlaceCopiesAShareForTheOthers) {
     } else {
       const Tensor mine = zeros({count});
       Round round(call.peers, call.terms, call.label);
-      round.expose(mine.flat(), 0);
+      round.publish_in_place(mine.flat(), 0);
       round.finish();
       EXPECT_TRUE(equal(mine.narrow(0, count / 2), zeros({count / 2})));
       EXPECT_TRUE(
@@ -270,7 +270,7 @@ TEST(Direct, EachRankBringsItsPartToARootThatGathers) {
     const Tensor list = zeros({3, count});
     const std::vector<TensorView> parts{list[0].flat(), list[1].flat(), list[2].flat()};
     Round round(call.peers, call.terms, call.label);
-    round.expose(parts);
+    round.publish_in_place(parts);
     round.finish();
     for (const int r : {0, 1, 2})
       EXPECT_TRUE(equal(list[r], full({count}, r == 1 ? 0 : r + 1))) << "part " << r;
@@ -293,7 +293,7 @@ TEST(Direct, EachRankBringsItsPartToAllThatGather) {
       std::vector<TensorView> exposed = parts;
       exposed.push_back(mine.flat());
       Round round(call.peers, call.terms, call.label);
-      round.expose(exposed);
+      round.publish_in_place(exposed);
       round.finish();
     }
     for (const int r : {0, 1, 2})

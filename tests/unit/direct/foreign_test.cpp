@@ -1,4 +1,4 @@
-// Direct algorithms on memory that the ranks do not map of each other: it passes through windows.
+// Direct algorithms on memory that the ranks do not map of each other: it passes through bounce buffers.
 #include <chrono>
 #include <latch>
 #include <set>
@@ -9,7 +9,7 @@
 
 #include "dist/core/memory/arena.h"
 #include "dist/core/tensor.h"
-#include "dist/direct/windows.h"
+#include "dist/direct/bounce_steps.h"
 #include "dist/transport/engine/tuning.h"
 
 #include "direct_ranks.h"
@@ -33,7 +33,7 @@ constexpr Mixture mixtures[] = {
     {"every other tensor", [](int rank, int tensor) { return (rank + tensor) % 2 == 0; }},
 };
 
-constexpr auto window_elements = static_cast<std::int64_t>(direct::window_bytes / sizeof(double));
+constexpr auto window_elements = static_cast<std::int64_t>(direct::bounce_bytes / sizeof(double));
 
 void run_mixed(DirectRank& rank, const AlgorithmEntry& algorithm, std::int64_t elements, DType dtype,
                std::span<const Mixture> whose = mixtures) {
@@ -71,24 +71,24 @@ TEST(Foreign, EverySizeOfElement) {
   const auto whose = std::span(mixtures).first(slow_build ? 1 : std::size(mixtures));
   run_direct_ranks(2, [&](DirectRank& rank) {
     for (const DType dtype : {DType::u8, DType::bf16}) {
-      const auto elements = static_cast<std::int64_t>(direct::window_bytes / size_of(dtype)) + 1;
+      const auto elements = static_cast<std::int64_t>(direct::bounce_bytes / size_of(dtype)) + 1;
       for (const AlgorithmEntry& algorithm : direct_entries())
         run_mixed(rank, algorithm, elements, dtype, whose);
     }
   });
 }
 
-// A rank's tensor over memory of its own, of several windows.
+// A rank's tensor over memory of its own, of several bounce buffers.
 struct OwnMemory {
-  explicit OwnMemory(float value, std::size_t windows = 5)
-      : values(windows * direct::window_bytes / sizeof(float) - 7, value) {}
+  explicit OwnMemory(float value, std::size_t buffers = 5)
+      : values(buffers * direct::bounce_bytes / sizeof(float) - 7, value) {}
   std::vector<float> values;
   Tensor tensor = Tensor::from_blob(values.data(), {static_cast<std::int64_t>(values.size())});
 };
 
-TEST(Foreign, TakesTwoWindowsOfMemoryWhateverTheSize) {
+TEST(Foreign, TakesTwoBounceBuffersOfMemoryWhateverTheSize) {
   constexpr int n = 3;
-  constexpr std::size_t most = n * direct::window_count * direct::window_bytes;  // the ranks have one arena
+  constexpr std::size_t most = n * direct::bounce_count * direct::bounce_bytes;  // the ranks have one arena
   static_assert(most / n <= std::size_t{4} << 20);
   const std::size_t before = Arena::local().in_use();
   std::size_t during = 0;
@@ -100,7 +100,7 @@ TEST(Foreign, TakesTwoWindowsOfMemoryWhateverTheSize) {
     rank.barrier();
   });
   EXPECT_EQ(during - before, most);
-  EXPECT_EQ(Arena::local().in_use(), before) << "the windows go with the group";
+  EXPECT_EQ(Arena::local().in_use(), before) << "the buffers go with the group";
 }
 
 TEST(Foreign, AnotherSizeIsNamedOnBothSides) {
@@ -110,18 +110,18 @@ TEST(Foreign, AnotherSizeIsNamedOnBothSides) {
   });
 }
 
-// Takes part in an all_reduce until it has filled its first window.
+// Takes part in an all_reduce until it has filled its first buffer.
 void begin_all_reduce(DirectRank& rank, const Tensor& data, const std::function<void()>& then) {
   const DirectCall call = rank.call(OpKind::all_reduce, data.dtype());
   const TensorView mine = data.flat();
   Round round(call.peers, call.terms, call.label);
-  round.expose(mine);
-  Windows windows(round, {.mine = {&mine, 1},
-                          .longest = mine.count,
-                          .in_steps = round.any_in_windows(),
-                          .by_shares = true,
-                          .written = true});
-  windows.next();
+  round.publish_in_place(mine);
+  BounceSteps steps(round, {.mine = {&mine, 1},
+                            .longest = mine.count,
+                            .in_steps = round.any_bounced(),
+                            .by_shares = true,
+                            .written = true});
+  steps.next();
   then();
 }
 

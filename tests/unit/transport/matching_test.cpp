@@ -17,7 +17,8 @@ Frame message(std::uint64_t tag, std::uint64_t id, std::uint32_t context = 1, bo
 TEST(Matching, parked_messages_come_out_first_in_first_out_for_each_source) {
   Matching matching;
   Mailbox& box = matching.open({1, false, 7});
-  for (std::uint64_t i = 0; i < 6; ++i) matching.keep_unexpected(message(7, i), static_cast<int>(i % 2), nullptr);
+  for (std::uint64_t i = 0; i < 6; ++i)
+    matching.keep_unexpected(message(7, i), static_cast<int>(i % 2), nullptr);
   EXPECT_EQ(matching.take_unexpected(box, 2), nullptr);
   EXPECT_EQ(matching.take_unexpected(box, 1)->frame.id, 1u);
   EXPECT_EQ(matching.take_unexpected(box, any_rank)->frame.id, 0u);

@@ -9,7 +9,7 @@ namespace dist::formulas {
 namespace {
 
 bool is_short(Model m, double bytes) {
-  return bytes <= static_cast<double>(m.shares_cores() ? direct::shown_bytes : direct::short_bytes);
+  return bytes <= static_cast<double>(m.shares_cores() ? direct::room_bytes : direct::short_bytes);
 }
 double others(At at) { return at.ranks - 1; }
 bool is_short_for_root(Model m, At at, double bytes) {
@@ -31,7 +31,7 @@ double direct_reduce(Model m, At at, double bytes) {
 }
 
 double one_shot_all_reduce(Model m, At at, double bytes) {
-  const double pieces = std::max(1.0, std::ceil(bytes / static_cast<double>(direct::shown_bytes)));
+  const double pieces = std::max(1.0, std::ceil(bytes / static_cast<double>(direct::room_bytes)));
   return pieces * m.handshake + at.ranks * m.copy * bytes + others(at) * m.sum(bytes);
 }
 

@@ -8,7 +8,7 @@ namespace dist::direct {
 
 // Room for the data of one round, as a copy for the other ranks. Ranks that outnumber the cores publish
 // copies of data up to this size.
-inline constexpr std::size_t shown_bytes = 8192;
+inline constexpr std::size_t room_bytes = 8192;
 
 // The same if each rank has a core; for larger data, cache lines that change owners cost more than one more
 // meeting.

@@ -83,8 +83,8 @@ bool DevicePeers::settle(Timeout patience) noexcept {
 void DevicePeers::leave(const CallLabel& label, const std::function<void()>& look) {
   {
     DeviceRound last(*this, meeting, label);
-    last.attend();
-    for (int r = 0; r < size(); ++r) last.meet(r);
+    last.publish_nothing();
+    for (int r = 0; r < size(); ++r) last.wait_for(r);
   }
   Event end(device_);
   end.record(stream_);
@@ -96,8 +96,8 @@ void DevicePeers::leave(const CallLabel& label, const std::function<void()>& loo
   }
   check(label);
   Round farewell(hosts_, meeting, label);
-  farewell.attend();
-  for (int r = 0; r < size(); ++r) farewell.meet(r);
+  farewell.publish_nothing();
+  for (int r = 0; r < size(); ++r) farewell.wait_for(r);
   left_ = true;
 }
 

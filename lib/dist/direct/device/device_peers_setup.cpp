@@ -33,7 +33,7 @@ template <class T>
 std::vector<T> exchange(PeerMemory& hosts, T mine, const CallLabel& label) {
   Round round(hosts, DevicePeers::meeting, label);
   const auto bytes = static_cast<std::int64_t>(sizeof(T));
-  round.show({reinterpret_cast<std::byte*>(&mine), bytes, DType::u8, cpu});
+  round.publish_copy({reinterpret_cast<std::byte*>(&mine), bytes, DType::u8, cpu});
   std::vector<T> all(rank_index(hosts.size()));
   for (int r = 0; r < hosts.size(); ++r)
     if (r != hosts.rank()) std::memcpy(&all[rank_index(r)], round.of(r, bytes).data, sizeof(T));
@@ -155,7 +155,7 @@ void DevicePeers::map_pages(const CallLabel& label) {
   auto* const mine = FlagPages::make(reinterpret_cast<void*>(first), size());
   const auto bytes = static_cast<std::int64_t>(FlagPages::bytes(size()));
   Round round(hosts_, meeting, label);
-  round.expose({reinterpret_cast<std::byte*>(mine), bytes, DType::u8, cpu});
+  round.publish_in_place({reinterpret_cast<std::byte*>(mine), bytes, DType::u8, cpu});
   std::vector<FlagPages*> pages;
   for (int r = 0; r < size(); ++r) pages.push_back(reinterpret_cast<FlagPages*>(round.of(r, bytes).data));
   round.finish();

@@ -1,6 +1,7 @@
-// A round on device memory. show() publishes a copy, expose() the memory itself, attend() nothing; post()
-// puts it into the host's notice. of() waits for another rank's notice and makes the stream wait for its
-// data; close() signals that this rank is done; finish() waits until the others are.
+// A round on device memory. publish_copy() publishes a copy, publish_in_place() the memory itself,
+// publish_nothing() nothing; post() puts it into the host's notice. of() waits for another rank's notice and
+// makes the stream wait for its data; close() signals that this rank is done; finish() waits until the others
+// are.
 #include "dist/direct/device/device_round.h"
 
 #include <algorithm>
@@ -45,7 +46,7 @@ DeviceRound::~DeviceRound() {
 }
 
 bool DeviceRound::fits(std::size_t bytes, std::size_t parts) {
-  return bytes + parts * part_alignment <= shown_bytes + part_alignment;  // the last part needs no padding
+  return bytes + parts * part_alignment <= room_bytes + part_alignment;  // the last part needs no padding
 }
 
 // The room was last used `round_depth` rounds ago; every rank must have read it.
@@ -56,7 +57,7 @@ void DeviceRound::make_room() {
     if (r != rank()) peers_.signals_->await(r, read, stream_);
 }
 
-void DeviceRound::show(std::span<const TensorView> parts) {
+void DeviceRound::publish_copy(std::span<const TensorView> parts) {
   make_room();
   const TensorView room = peers_.room(peers_.round_);
   std::vector<TensorView> copies;
@@ -69,9 +70,9 @@ void DeviceRound::show(std::span<const TensorView> parts) {
   post(copies);
 }
 
-void DeviceRound::expose(std::span<const TensorView> parts, int to, bool) {
-  exposes_ = true;
-  exposed_to_ = to;
+void DeviceRound::publish_in_place(std::span<const TensorView> parts, int to, bool) {
+  lends_ = true;
+  lent_to_ = to;
   post(parts);
 }
 
@@ -79,7 +80,7 @@ void DeviceRound::post(std::span<const TensorView> parts) {
   std::vector<DevicePlace> places;
   for (const TensorView& part : parts) {
     places.push_back(peers_.place_of(part));
-    places.back().exposed = exposes_;
+    places.back().exposed = lends_;
   }
   ViewList views(parts.size());
   const auto count = static_cast<std::int64_t>(sizeof(DevicePlace) / size_of(dtype_));
@@ -90,12 +91,12 @@ void DeviceRound::post(std::span<const TensorView> parts) {
          "{}: {} tensors are more than device memory can be shared in at once; use fewer ranks",
          label_.options().label.name, parts.size());
   peers_.signals_->signal({Point::ready, peers_.round_}, stream_);
-  notices_->show(views);
+  notices_->publish_copy(views);
 }
 
-void DeviceRound::attend() {
+void DeviceRound::publish_nothing() {
   peers_.signals_->signal({Point::ready, peers_.round_}, stream_);
-  notices_->attend();
+  notices_->publish_nothing();
 }
 
 void DeviceRound::await_ready(int rank) {
@@ -104,8 +105,8 @@ void DeviceRound::await_ready(int rank) {
   is_ready_[rank_index(rank)] = true;
 }
 
-void DeviceRound::meet(int rank) {
-  notices_->meet(rank);
+void DeviceRound::wait_for(int rank) {
+  notices_->wait_for(rank);
   await_ready(rank);
 }
 
@@ -119,7 +120,7 @@ TensorView DeviceRound::of(int rank, std::int64_t count, int part) {
     fail(Errc::mismatch,
          "rank {}: {} wants {} bytes of group rank {}, which has {}; do all ranks pass equal sizes?",
          label_.options().members[this->rank()], str(label_.options().label), view.bytes(), rank, bytes);
-  if (exposed_to_ == workers && !works()) return view;
+  if (lent_to_ == workers && !works()) return view;
   view.data = count == 0 ? nullptr : peers_.address_of(rank, place);
   await_ready(rank);
   return view;
@@ -133,21 +134,21 @@ void DeviceRound::close() {
   notices_.reset();
   if (!peers_.signals_->needs_meeting()) return;
   notices_.emplace(peers_.hosts_, terms_, label_);
-  notices_->attend();
+  notices_->publish_nothing();
 }
 
 bool DeviceRound::is_exposed_to(int rank) const {
-  if (exposed_to_ == workers) return peers_.is_worker(rank);
-  return exposed_to_ == everybody || exposed_to_ == rank;
+  if (lent_to_ == workers) return peers_.is_worker(rank);
+  return lent_to_ == everybody || lent_to_ == rank;
 }
 
 void DeviceRound::finish() {
   close();
-  if (!exposes_) return;
+  if (!lends_) return;
   peers_.check(label_);  // a rank without others has waited for no rank
   for (int r = 0; r < size(); ++r) {
     if (r == rank() || !is_exposed_to(r)) continue;
-    if (notices_) notices_->meet(r);
+    if (notices_) notices_->wait_for(r);
     peers_.check(label_);
     peers_.signals_->await(r, {Point::done, peers_.round_}, stream_);
   }

@@ -17,7 +17,7 @@ class DeviceRound {
   // more than the work; and one rank's kernel is as fast as the kernels of all ranks together.
   static constexpr int workers = -2;
   static constexpr bool in_pairs = false;
-  static constexpr std::size_t shown_bytes = DevicePeers::room_bytes;
+  static constexpr std::size_t room_bytes = DevicePeers::room_bytes;
 
   DeviceRound(DevicePeers& peers, const RoundTerms& terms, const CallLabel& label);
   ~DeviceRound();  // signals done
@@ -36,18 +36,18 @@ class DeviceRound {
 
   // Lets the other ranks read a copy: afterwards, work on the stream may change the memory. The copy must
   // fit.
-  void show(const TensorView& data) { show({&data, 1}); }
-  void show(std::span<const TensorView> parts);
+  void publish_copy(const TensorView& data) { publish_copy({&data, 1}); }
+  void publish_copy(std::span<const TensorView> parts);
   // Lets the other ranks (all, or only rank `to`, or the workers) read and write the memory itself, until
   // finish(). The memory must be mapped.
-  void expose(const TensorView& data, int to = everybody) { expose({&data, 1}, to); }
-  void expose(std::span<const TensorView> parts, int to = everybody, bool helps = false);
-  void attend();
+  void publish_in_place(const TensorView& data, int to = everybody) { publish_in_place({&data, 1}, to); }
+  void publish_in_place(std::span<const TensorView> parts, int to = everybody, bool helps = false);
+  void publish_nothing();
 
-  void meet(int rank);
-  static bool in_windows(int) { return false; }
-  static bool any_in_windows() { return false; }
-  static bool exposes_list(int) { return false; }
+  void wait_for(int rank);
+  static bool is_bounced(int) { return false; }
+  static bool any_bounced() { return false; }
+  static bool published_list(int) { return false; }
   static bool is_in_place(int, std::int64_t = 0, int = 0) { return false; }  // of() suffices
   static bool any_in_place(std::int64_t = 0, int = 0) { return false; }
   static bool maps(std::span<const TensorView>) { return true; }
@@ -75,8 +75,8 @@ class DeviceRound {
   const StreamHandle stream_;
   std::optional<Round> notices_;  // the hosts' notices
   std::vector<bool> is_ready_;    // by rank: the stream already waits for that rank
-  bool exposes_ = false;          // other ranks may use this rank's memory
-  int exposed_to_ = everybody;
+  bool lends_ = false;            // other ranks may use this rank's memory
+  int lent_to_ = everybody;
   bool closed_ = false;         // done was signalled
   bool seen_in_place_ = false;  // of() last returned the other rank's memory itself
 };

@@ -1,5 +1,5 @@
-// take_snapshot() makes a rank's snapshot from its flight recorder; encode() and decode_snapshot() carry it as
-// JSON through the store.
+// take_snapshot() makes a rank's snapshot from its flight recorder; encode() and decode_snapshot() carry it
+// as JSON through the store.
 #include "dist/group/diagnosis/snapshot.h"
 
 #include <algorithm>

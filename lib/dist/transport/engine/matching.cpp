@@ -1,6 +1,6 @@
 // Mailboxes in a hash table (find_or_make, make_buckets), each with its posted receives or unexpected
-// messages. post() and take_posted() serve receives, keep_unexpected() and take_unexpected() unexpected messages;
-// unreceived*() and next_collective() find messages that no collective on this rank received.
+// messages. post() and take_posted() serve receives, keep_unexpected() and take_unexpected() unexpected
+// messages; unreceived*() and next_collective() find messages that no collective on this rank received.
 #include "dist/transport/engine/matching.h"
 
 #include <utility>

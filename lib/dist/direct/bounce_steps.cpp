@@ -1,7 +1,6 @@
-// The steps of Windows. next() goes on to the next step, of() finds another rank's elements of it; fill()
-// copies this rank's own elements into a bounce buffer before the others use them, take_back() out of it
-// after they wrote them.
-#include "dist/direct/windows.h"
+// next() goes on to the next step, of() finds another rank's elements of it; fill() copies this rank's own
+// elements into a bounce buffer before the others use them, take_back() out of it after they wrote them.
+#include "dist/direct/bounce_steps.h"
 
 #include <algorithm>
 #include <cstring>
@@ -24,17 +23,17 @@ TensorView share_of(const TensorView& all, int rank, int n) {
   return all.slice(begin(rank), begin(rank + 1) - begin(rank));
 }
 
-Windows::Windows(Round& round, const WindowPlan& plan)
+BounceSteps::BounceSteps(Round& round, const BouncePlan& plan)
     : round_(round),
       plan_(plan),
-      room_(direct::window_bytes / static_cast<std::size_t>(plan.parts) / line * line) {
+      room_(direct::bounce_bytes / static_cast<std::size_t>(plan.parts) / line * line) {
   if (!plan.in_steps) return;
   const auto most = static_cast<std::int64_t>(room_ / size_of(round.dtype()));
   steps_ = std::max<std::int64_t>(1, (plan.longest + most - 1) / most);
-  fills_ = !plan.mine.empty() && round.in_windows(round.rank());
+  fills_ = !plan.mine.empty() && round.is_bounced(round.rank());
 }
 
-bool Windows::next() {
+bool BounceSteps::next() {
   if (!plan_.in_steps) return ++step_ == 0;
   if (step_ >= 0) round_.tell_worked(static_cast<std::uint64_t>(step_ + 1));
   if (fills_ && step_ + 1 < steps_) fill(step_ + 1);
@@ -42,22 +41,22 @@ bool Windows::next() {
   return ++step_ < steps_;
 }
 
-TensorView Windows::slice(const TensorView& part, std::int64_t step) const {
+TensorView BounceSteps::slice(const TensorView& part, std::int64_t step) const {
   if (!plan_.in_steps) return part;
   const auto most = static_cast<std::int64_t>(room_ / size_of(part.dtype));
   const std::int64_t first = std::min(part.count, step * most);
   return part.slice(first, std::min(most, part.count - first));
 }
 
-std::byte* Windows::place(std::byte* windows, std::int64_t step, int part) const {
-  const std::size_t window = static_cast<std::size_t>(step) % direct::window_count;
-  return windows + window * direct::window_bytes + static_cast<std::size_t>(part) * room_;
+std::byte* BounceSteps::place(std::byte* buffers, std::int64_t step, int part) const {
+  const std::size_t buffer = static_cast<std::size_t>(step) % direct::bounce_count;
+  return buffers + buffer * direct::bounce_bytes + static_cast<std::size_t>(part) * room_;
 }
 
-TensorView Windows::of(int rank, std::int64_t count, int part) {
+TensorView BounceSteps::of(int rank, std::int64_t count, int part) {
   const TensorView theirs = round_.of(rank, count, part);
   TensorView now = slice(theirs);
-  if (!round_.in_windows(rank)) {
+  if (!round_.is_bounced(rank)) {
     if (!plan_.by_shares) round_.prefault(rank, now);
     return now;
   }
@@ -66,14 +65,14 @@ TensorView Windows::of(int rank, std::int64_t count, int part) {
   return now;
 }
 
-// Calls copy(piece, there) for each piece of this rank's own memory and its place in the window.
+// Calls copy(piece, there) for each piece of this rank's own memory and its place in the buffer.
 template <class Copy>
-void Windows::for_each_piece(std::int64_t step, const Copy& copy) {
+void BounceSteps::for_each_piece(std::int64_t step, const Copy& copy) {
   for (std::size_t i = 0; i < plan_.mine.size(); ++i) {
     if (plan_.parts > 1 && i == static_cast<std::size_t>(round_.rank())) continue;
     const TensorView piece = slice(plan_.mine[i], step);
     TensorView there = piece;
-    there.data = place(round_.windows(), step, static_cast<int>(i));
+    there.data = place(round_.bounce_buffers(), step, static_cast<int>(i));
     if (!plan_.by_shares) {
       copy(piece, there);
       continue;
@@ -85,18 +84,18 @@ void Windows::for_each_piece(std::int64_t step, const Copy& copy) {
   }
 }
 
-// Uses memcpy, which does not read what it overwrites: the window was last read by other ranks, and is in
+// Uses memcpy, which does not read what it overwrites: the buffer was last read by other ranks, and is in
 // their caches. copy() would fetch it from there, line by line (256 KiB on 2 ranks: half as fast).
-void Windows::fill(std::int64_t step) {
+void BounceSteps::fill(std::int64_t step) {
   const auto filled = static_cast<std::uint64_t>(step) + 1;
-  if (filled > direct::window_count) round_.await_worked(filled - direct::window_count);
+  if (filled > direct::bounce_count) round_.await_worked(filled - direct::bounce_count);
   for_each_piece(step, [](const TensorView& piece, const TensorView& there) {
     if (piece.count > 0) std::memcpy(there.data, piece.data, piece.bytes());
   });
   round_.tell_filled(filled);
 }
 
-void Windows::take_back(std::int64_t step) {
+void BounceSteps::take_back(std::int64_t step) {
   round_.await_worked(static_cast<std::uint64_t>(step) + 1);
   for_each_piece(step, [](const TensorView& piece, const TensorView& there) { copy(piece, there); });
 }

@@ -1,10 +1,10 @@
-// Windows: the steps in which ranks work on memory that they expose to each other (round.h).
+// BounceSteps: the steps in which ranks work on memory that they expose to each other (round.h).
 //
 // There is one step where all of the memory is mapped. Memory that is not mapped passes through bounce
-// buffers (windows), which are: in each step its owner copies one window's elements in, the others work on
-// them there, and where they wrote, the owner copies them out again. So a tensor of any size needs two
-// windows of memory, which stay in the cache. The next window is filled while the others work on this one; a
-// window is filled again when they are done with it. What only the owner itself works on (its part of a list,
+// buffers, which are: in each step its owner copies one buffer's elements in, the others work on them there,
+// and where they wrote, the owner copies them out again. So a tensor of any size needs two bounce buffers,
+// which stay in the cache. The next buffer is filled while the others work on this one; a
+// buffer is filled again when they are done with it. What only the owner itself works on (its part of a list,
 // or its share) is not copied.
 #pragma once
 
@@ -19,28 +19,28 @@ namespace dist {
 
 // Small enough to stay in the cache. Each rank has its own for each group that needs them.
 namespace direct {
-inline constexpr std::size_t window_bytes = std::size_t{512} << 10;
-inline constexpr std::size_t window_count = 2;
+inline constexpr std::size_t bounce_bytes = std::size_t{512} << 10;
+inline constexpr std::size_t bounce_count = 2;
 }  // namespace direct
 
 // Rank `rank`'s share when n ranks divide the work on `all`: whole cache lines, so that no two ranks write to
 // one.
 TensorView share_of(const TensorView& all, int rank, int n);
 
-struct WindowPlan {
+struct BouncePlan {
   std::span<const TensorView> mine;  // what this rank exposed and the others use, if anything
   int parts = 1;                     // the parts of each rank that exposed something
   std::int64_t longest = 0;          // elements of the largest part that this rank uses, or others use of it
-  bool in_steps = false;             // whether this rank, or one that it reads from, exposed windows
+  bool in_steps = false;             // whether this rank, or one that it reads from, published bounce buffers
   bool by_shares = false;            // every rank works on a share of each step
   bool written = false;              // the others write to what this rank exposed
 };
 
 // The steps of one rank in one round, after its notice was posted. All ranks take the same steps; those that
 // need fewer stop earlier. Then Round::finish() must be called.
-class Windows {
+class BounceSteps {
  public:
-  Windows(Round& round, const WindowPlan& plan);
+  BounceSteps(Round& round, const BouncePlan& plan);
   // Goes on to the next step, or to the first; false when there are no more. Views that were returned are
   // valid until then. Throws the same errors as Round::finish().
   bool next();
@@ -52,15 +52,15 @@ class Windows {
 
  private:
   TensorView slice(const TensorView& part, std::int64_t step) const;
-  std::byte* place(std::byte* windows, std::int64_t step, int part) const;
+  std::byte* place(std::byte* buffers, std::int64_t step, int part) const;
   template <class Copy>
   void for_each_piece(std::int64_t step, const Copy& copy);
   void fill(std::int64_t step);
   void take_back(std::int64_t step);
 
   Round& round_;
-  const WindowPlan plan_;
-  const std::size_t room_;  // bytes of one part in a window
+  const BouncePlan plan_;
+  const std::size_t room_;  // bytes of one part in a buffer
   std::int64_t steps_ = 1;
   std::int64_t step_ = -1;
   bool fills_ = false;
