@@ -46,8 +46,7 @@ std::vector<DirectFunction> in_order() {
 
 DirectFunction direct_function(const AlgorithmEntry& entry) {
   static const std::vector<DirectFunction> all = in_order();
-  const auto position = static_cast<std::size_t>(&entry - algorithms().data());
-  return position < all.size() ? all[position] : named(entry);
+  return all.at(static_cast<std::size_t>(&entry - algorithms().data()));
 }
 
 }  // namespace dist

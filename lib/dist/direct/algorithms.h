@@ -47,7 +47,8 @@ struct DirectCall {
 // The arguments are as in the table in collectives/algorithms.h; op may also be avg, but not premul_sum.
 using DirectFunction = void (*)(const DirectCall& call, const CollectiveArgs& args);
 
-// What runs an algorithm of that table where ranks map each other's memory; null where entry.direct is false.
+// What runs an entry of that table (not a copy of one) where ranks map each other's memory; null where
+// entry.direct is false.
 DirectFunction direct_function(const AlgorithmEntry& entry);
 
 }  // namespace dist

@@ -54,7 +54,9 @@ class DirectRank final : CallLabel {
   }
   void run(const CollectiveCase& c) {
     const DirectCall now = call(c.algorithm->collective, c.dtype, static_cast<std::uint32_t>(c.root));
-    run_case(rank(), c, [&](const CollectiveArgs& args) { direct_function (*c.algorithm)(now, args); });
+    run_case(rank(), c, [&](const CollectiveArgs& args) {
+      direct_named(c.algorithm->collective, c.algorithm->name)(now, args);
+    });
   }
   void all_reduce(Tensor& data, DirectFunction algorithm) {
     CollectiveArgs args;
