@@ -1,6 +1,6 @@
 // DataParallel: a batch is split into one part per replica, each part runs in a thread of its own, and the
 // outputs are joined on the first replica's device. Before each forward the first replica's values are copied
-// to the others; after each backward their gradients are added to its own.
+// to the others; after each backward their gradients are added to its own. Last place(), a hook.
 #include "dist/parallel/data_parallel.h"
 
 #include <exception>
@@ -120,6 +120,32 @@ void DataParallel::sum_gradients() {
 
 std::string DataParallel::str() const {
   return fmt::format("DataParallel({} x {})", replicas_.size(), replicas_.front()->str());
+}
+
+namespace {
+
+class Placed final : public nn::ModuleHook {
+ public:
+  explicit Placed(Device device) : device_(device) {}
+  Tensor before_forward(nn::Module&, const Tensor& input) override {
+    from_ = input.device();
+    return input.to(device_);
+  }
+  Tensor before_backward(nn::Module&, const Tensor& grad_output) override { return grad_output.to(device_); }
+  Tensor after_backward(nn::Module&, const Tensor& grad_input) override {
+    return grad_input.is_defined() ? grad_input.to(from_) : grad_input;
+  }
+
+ private:
+  const Device device_;
+  Device from_ = cpu;
+};
+
+}  // namespace
+
+void place(nn::Module& module, Device device) {
+  module.to(device);
+  module.add_outermost_hook(std::make_shared<Placed>(device));
 }
 
 }  // namespace dist

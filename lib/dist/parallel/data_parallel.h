@@ -1,6 +1,5 @@
-// DataParallel: one process, with one thread and one replica for each part of a batch. As in
-// torch.nn.DataParallel, it is a baseline: the first replica copies the weights and sums the gradients, one
-// replica after another, and nothing overlaps. Needs no process group.
+// Several devices of one process, without a process group: a replica of the model on each (DataParallel), or
+// a part of the model on each (place).
 #pragma once
 
 #include <functional>
@@ -11,6 +10,8 @@
 
 namespace dist {
 
+// One thread and one replica for each part of a batch. As torch.nn.DataParallel, it is a baseline: the first
+// replica copies the weights and sums the gradients, one replica after another, and nothing overlaps.
 class DataParallel final : public nn::Module {
  public:
   // Makes `replicas` models, which must be built identically; the first one's values are used. Replica i is
@@ -37,5 +38,12 @@ class DataParallel final : public nn::Module {
   std::vector<std::unique_ptr<nn::Module>> replicas_;
   std::vector<Device> devices_;
 };
+
+// Moves the module to the device, where it computes from now on: forward() copies its input there, backward()
+// copies the gradient of the output there and returns that of the input on the input's device. A Sequential
+// whose modules are placed is one model over several devices, which take turns: each waits while another one
+// computes (parallel/pipeline keeps them busy). A DistributedDataParallel may wrap it. Call it before
+// anything that points into the module's tensors.
+void place(nn::Module& module, Device device);
 
 }  // namespace dist

@@ -85,6 +85,11 @@ const CommHook& hook_of(const DdpOptions& options) {
   return options.hook;
 }
 
+DeviceGroups groups_if_alike(nn::Module& model, const ProcessGroup& group, CallSite where) {
+  check_alike(model, group, where);
+  return DeviceGroups(model, group, where);
+}
+
 }  // namespace
 
 DistributedDataParallel::DistributedDataParallel(nn::Module& model, const DdpOptions& options, CallSite where)
@@ -92,12 +97,12 @@ DistributedDataParallel::DistributedDataParallel(nn::Module& model, const DdpOpt
       options_(options),
       where_(where),
       group_(options.group ? options.group : default_group(where)),
-      gradients_(model.named_parameters(), group_, hook_of(options), where),
+      groups_(groups_if_alike(model, group_, where)),
+      gradients_(model.named_parameters(), groups_, hook_of(options), where),
       is_rebuilt_(options.find_unused_parameters) {
   register_module("module", model);
   train(model.is_training());
-  check_alike(model, group_, where);
-  broadcast_state(model, group_, where);
+  broadcast_state(model, groups_, where);
   if (options_.broadcast_buffers) buffers_ = packed_buffers(model);
   // Before the first backward, only the user can say that parameters are left out; then the order of the
   // gradients may change from step to step, and there is no order to learn.
@@ -108,7 +113,8 @@ DistributedDataParallel::DistributedDataParallel(nn::Module& model, const DdpOpt
 Tensor DistributedDataParallel::run_forward(const Tensor& input) {
   if (syncs_ && is_training()) {
     rebuild_if_due();
-    for (Tensor& buffer : buffers_) broadcast(buffer, group_.global_rank(0), {.group = group_}, where_);
+    for (Tensor& buffer : buffers_)
+      broadcast(buffer, group_.global_rank(0), {.group = groups_.of(buffer.device())}, where_);
   }
   return model_.forward(input);
 }

@@ -18,6 +18,7 @@
 #include "dist/nn/module.h"
 #include "dist/parallel/comm_hook.h"
 #include "dist/parallel/gradient_buckets.h"
+#include "dist/parallel/replicas.h"
 
 namespace dist {
 
@@ -41,10 +42,11 @@ class DistributedDataParallel final : public nn::Module {
  public:
   // Every rank of the group must call it, with a model whose parameters and buffers agree in name, shape and
   // dtype; otherwise it throws Error{mismatch} on all ranks, which names the first that differs. All values
-  // become rank 0's. The model must outlive this, and its gradients become views of the buckets' memory,
-  // without a second copy. If you replace a gradient by another tensor, the next backward() copies it back,
-  // if shape, dtype and device are the same; otherwise (after Module::to()) it throws
-  // Error{invalid_argument}. Messages about its calls name the line where it was made.
+  // become rank 0's. The model may be on several devices (data_parallel.h, place()). The model must outlive
+  // this, and its gradients become views of the buckets' memory, without a second copy. If you replace a
+  // gradient by another tensor, the next backward() copies it back, if shape, dtype and device are the same;
+  // otherwise (after Module::to()) it throws Error{invalid_argument}. Messages about its calls name the line
+  // where it was made.
   explicit DistributedDataParallel(nn::Module& model, const DdpOptions& options = {},
                                    CallSite where = CallSite::current());
 
@@ -94,6 +96,7 @@ class DistributedDataParallel final : public nn::Module {
   const DdpOptions options_;
   const CallSite where_;
   const ProcessGroup group_;
+  const DeviceGroups groups_;
   GradientBuckets gradients_;
   std::vector<Tensor> buffers_;  // packed: one per dtype and device
   bool syncs_ = true;

@@ -18,10 +18,10 @@ constexpr std::string_view role = "ddp";
 
 }  // namespace
 
-GradientBuckets::GradientBuckets(std::vector<nn::NamedParameter> parameters, ProcessGroup group,
+GradientBuckets::GradientBuckets(std::vector<nn::NamedParameter> parameters, DeviceGroups groups,
                                  CommHook hook, CallSite where)
     : parameters_(std::move(parameters)),
-      group_(std::move(group)),
+      groups_(std::move(groups)),
       hook_(std::move(hook)),
       where_(where),
       bucket_of_(parameters_.size()),
@@ -86,7 +86,8 @@ void GradientBuckets::count_in(std::size_t parameter) {
   --buckets_[bucket_of_[parameter]].pending;
   while (started_.size() < buckets_.size() && buckets_[started_.size()].pending == 0) {
     const std::size_t next = started_.size();
-    started_.push_back(hook_({next, buckets_.size(), buckets_[next].gradients, group_, where_}));
+    const Tensor& gradients = buckets_[next].gradients;
+    started_.push_back(hook_({next, buckets_.size(), gradients, groups_.of(gradients.device()), where_}));
   }
 }
 
@@ -107,13 +108,14 @@ void GradientBuckets::give_up_on(const std::vector<std::size_t>& missing) {
   for (const std::size_t i : missing) count_in(i);
   if (parameters_.empty()) return;
   users_ = users_.to(places_.front().device());  // GPU backends sum only on GPUs
-  started_.push_back([this, work = all_reduce(users_, ReduceOp::sum, {.group = group_, .async_op = true},
-                                              where_)]() mutable {
-    work.wait();
-    const auto users = users_.to(cpu).to_vector<std::int32_t>();
-    for (auto& [i, gradient] : left_out_)
-      if (users[i] == 0) places_[i].copy_(gradient);
-  });
+  const ProcessGroup& group = groups_.of(users_.device());
+  started_.push_back(
+      [this, work = all_reduce(users_, ReduceOp::sum, {.group = group, .async_op = true}, where_)]() mutable {
+        work.wait();
+        const auto users = users_.to(cpu).to_vector<std::int32_t>();
+        for (auto& [i, gradient] : left_out_)
+          if (users[i] == 0) places_[i].copy_(gradient);
+      });
 }
 
 void GradientBuckets::finish() {

@@ -11,6 +11,7 @@
 #include "dist/core/deadline.h"
 #include "dist/nn/parameter.h"
 #include "dist/parallel/comm_hook.h"
+#include "dist/parallel/replicas.h"
 
 namespace dist {
 
@@ -18,7 +19,7 @@ namespace dist {
 class GradientBuckets {
  public:
   // `where` is for messages about what the hook calls.
-  GradientBuckets(std::vector<nn::NamedParameter> parameters, ProcessGroup group, CommHook hook,
+  GradientBuckets(std::vector<nn::NamedParameter> parameters, DeviceGroups groups, CommHook hook,
                   CallSite where);
   ~GradientBuckets();  // parameters stop reporting; gradients stay where they are
   GradientBuckets(const GradientBuckets&) = delete;
@@ -62,7 +63,7 @@ class GradientBuckets {
   void count_in(std::size_t parameter);
 
   std::vector<nn::NamedParameter> parameters_;
-  ProcessGroup group_;
+  DeviceGroups groups_;
   CommHook hook_;
   const CallSite where_;
   Assignment assignment_;

@@ -12,12 +12,26 @@
 namespace dist {
 namespace {
 
+// In the order in which parameters and buffers come.
+std::vector<Device> devices_of(nn::Module& model) {
+  std::vector<Device> devices;
+  const auto add = [&](const Tensor& t) {
+    if (std::ranges::find(devices, t.device()) == devices.end()) devices.push_back(t.device());
+  };
+  for (const auto& [name, parameter] : model.named_parameters()) add(parameter->value);
+  for (const auto& [name, buffer] : model.named_buffers()) add(buffer->value);
+  return devices;
+}
+
 // One line per parameter and buffer.
 std::string description(nn::Module& model) {
+  const std::vector<Device> devices = devices_of(model);
   std::string text;
   const auto add = [&](const char* kind, const std::string& name, const Tensor& t) {
-    text += fmt::format("{} \"{}\", {} {}, on {}\n", kind, name, dist::name(t.dtype()),
-                        fmt::join(t.shape(), "x"), t.device() == cpu ? "a CPU" : "a GPU");
+    const auto number = std::ranges::find(devices, t.device()) - devices.begin();
+    text += fmt::format("{} \"{}\", {} {}, on {}{}\n", kind, name, dist::name(t.dtype()),
+                        fmt::join(t.shape(), "x"), t.device() == cpu ? "a CPU" : "a GPU",
+                        number == 0 ? "" : fmt::format(" (device {} of the model)", number + 1));
   };
   for (const auto& [name, parameter] : model.named_parameters()) add("parameter", name, parameter->value);
   for (const auto& [name, buffer] : model.named_buffers()) add("buffer", name, buffer->value);
@@ -48,12 +62,28 @@ void check_alike(nn::Module& model, const ProcessGroup& group, CallSite where) {
        group.global_rank(0), line_or_end(first, differs));
 }
 
+DeviceGroups::DeviceGroups(nn::Module& model, const ProcessGroup& group, CallSite where)
+    : devices_(devices_of(model)), groups_{group} {
+  while (groups_.size() < devices_.size())
+    groups_.push_back(split_group(0, group.rank(), {.parent = group}, where));
+}
+
+const ProcessGroup& DeviceGroups::of(Device device) const {
+  const auto at = std::ranges::find(devices_, device);
+  return at == devices_.end() ? groups_.front() : groups_[static_cast<std::size_t>(at - devices_.begin())];
+}
+
+void broadcast_state(nn::Module& model, const DeviceGroups& groups, CallSite where) {
+  const auto send = [&](Tensor& t) {
+    const ProcessGroup& group = groups.of(t.device());
+    broadcast(t, group.global_rank(0), {.group = group}, where);
+  };
+  for (const auto& [name, parameter] : model.named_parameters()) send(parameter->value);
+  for (const auto& [name, buffer] : model.named_buffers()) send(buffer->value);
+}
+
 void broadcast_state(nn::Module& model, const ProcessGroup& group, CallSite where) {
-  const int root = group.global_rank(0);
-  for (const auto& [name, parameter] : model.named_parameters())
-    broadcast(parameter->value, root, {.group = group}, where);
-  for (const auto& [name, buffer] : model.named_buffers())
-    broadcast(buffer->value, root, {.group = group}, where);
+  broadcast_state(model, DeviceGroups(model, group, where), where);
 }
 
 }  // namespace dist

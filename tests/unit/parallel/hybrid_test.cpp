@@ -6,6 +6,7 @@
 
 #include "dist/parallel/checkpoint/sharded_checkpoint.h"
 #include "dist/parallel/hybrid/factor_detective.h"
+#include "dist/parallel/tensor/placements.h"
 
 #include "hybrid_support.h"
 #include "support/expect_error.h"
@@ -49,6 +50,12 @@ void expect_pieces(const Pieces& pieces, const nn::StateDict& whole, double tole
         std::sqrt(sum(error * error) / std::max<double>(1, static_cast<double>(error.numel())));
     EXPECT_LT(most, tolerance * std::max(size, 1e-4)) << what << ' ' << piece.name;
   }
+}
+
+double norm_of(const nn::StateDict& gradients) {
+  double squares = 0;
+  for (const auto& [name, gradient] : gradients) squares += sum(gradient * gradient);
+  return std::sqrt(squares);
 }
 
 class Hybrid : public testing::TestWithParam<Mesh> {};
@@ -136,7 +143,7 @@ TEST(HybridCheckpoint, IsLoadedOnAnyMesh) {
   std::filesystem::remove_all(folder);
 }
 
-// Ten mistakes, planted into right gradients.
+// Eleven mistakes, planted into right gradients.
 TEST(FactorDetective, NamesWhatIsWrong) {
   struct Planted {
     const char *mesh, *where;
@@ -152,7 +159,14 @@ TEST(FactorDetective, NamesWhatIsWrong) {
       if (gpt.mesh().get_local_rank(axis) == 0) Tensor(p.data).mul_(factor);
     };
   };
+  const auto last_rows = [](const char* axis, int rank) {
+    return [axis, rank](HybridGpt& gpt, const Piece& p) {
+      if (gpt.mesh().get_local_rank(axis) == rank) Tensor(p.data.narrow(p.data.size(0) - 2, 2)).zero_();
+    };
+  };
   const std::vector<Planted> planted{
+      {"fsdp=3", "h.1.mlp.c_fc.weight", last_rows("fsdp", 2),
+       "rows 62 to 63 are 0 on the rank that has them; were the last rows of an uneven shard lost?"},
       {"fsdp=2,tp=4", "h.1.mlp.c_fc.weight", times(0.5),
        "2.000 times too small: the size of fsdp (it was divided twice"},
       {"dp=2", "", times(2),
@@ -193,6 +207,45 @@ TEST(FactorDetective, NamesWhatIsWrong) {
       }
     });
   }
+}
+
+// clip_grad_norm, told a wrong thing about the parameters that every tensor rank has whole.
+TEST(FactorDetective, NamesWhatIsWrongWithANorm) {
+  const nn::GptOptions options = gpt_of(true);
+  Reference one(options, rows);
+  (void)one.gradients(0);
+  const nn::StateDict expected = gradients_of(*one.gpt);
+  run_ranks(2, [&](int) {
+    nn::manual_seed(17);
+    HybridGpt gpt(options, {.shape = parse_hybrid_shape("tp=2")}, DType::f64);
+    (void)gradients(gpt, 0, rows);
+    const auto said = [&](const auto& told) {
+      std::vector<DividedParameter> all;
+      for (const auto& [name, parameter] : gpt.stages()[0]->named_parameters())
+        for (const auto& placement : placements_of(*gpt.stages()[0]))
+          if (placement.name == name)
+            all.push_back(told(parameter, std::holds_alternative<Shard>(placement.placement)));
+      const double norm = clip_grad_norm(all, {gpt.mesh().get_group("tp")}, 1e9);
+      return compare_norm(norm, gpt.gradient_pieces(), expected, 1e-9);
+    };
+    EXPECT_EQ(said([](auto* p, bool split) { return DividedParameter{p, split ? 1U : 0U}; }), "");
+    const auto has = [&](const std::string& text, const std::string& part) {
+      EXPECT_NE(text.find(part), std::string::npos) << text;
+    };
+    has(said([](auto* p, bool split) {
+          return DividedParameter{p, split ? 1U : 0U, split};
+        }),
+        "it leaves out the replicated parameters, such as transformer.wte.weight");
+    has(said([](auto* p, bool) {
+          return DividedParameter{p, 1U};
+        }),
+        "it counts replicated parameters, such as transformer.wte.weight, once per rank that has them");
+    has(said([](auto* p, bool) { return DividedParameter{p, 0U}; }), "it is that of one rank's part");
+    has(compare_norm(2 * norm_of(expected), gpt.gradient_pieces(), expected, 1e-9),
+        "each element counts 4 times");
+    has(compare_norm(1.1 * norm_of(expected), gpt.gradient_pieces(), expected, 1e-9),
+        "no way of adding up the parts gives that");
+  });
 }
 
 TEST(HybridShape, IsParsedAndChecked) {

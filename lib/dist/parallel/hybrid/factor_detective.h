@@ -22,11 +22,16 @@ struct GradientDifference {
 };
 
 // Compares the pieces of all ranks with the whole tensors of one rank, which every rank passes. A
-// difference within `tolerance` (norm-relative) is not listed. Collective over the default group: two
+// difference within `tolerance` (norm-relative) is not listed. Collective over the default group: three
 // all_reduces of a few f64 per tensor; the result is the same on every rank. `micro_batches` is one more
 // factor to look for.
 std::vector<GradientDifference> compare_gradients(const Pieces& got, const nn::StateDict& expected,
                                                   const HybridShape& shape, int micro_batches,
                                                   double tolerance);
+
+// What is wrong with `norm`, which a mesh found for its gradients: one sentence, or none if it is one rank's.
+// `got` and `expected` as above, and equal: only the way in which the parts were added up is in question.
+// Collective over the default group: one all_reduce of two f64 per tensor.
+std::string compare_norm(double norm, const Pieces& got, const nn::StateDict& expected, double tolerance);
 
 }  // namespace dist

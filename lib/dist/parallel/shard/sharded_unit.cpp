@@ -90,7 +90,7 @@ void ShardedUnit::start_gather() {
 void ShardedUnit::unshard() {
   if (is_gathered_ || parameters_.empty()) return;
   start_gather();
-  gather_.wait();
+  std::exchange(gather_, {}).wait();  // a Work keeps the memory that it reads and writes
   whole_ = empty({layout_.whole_elements()}, computed_dtype_, shard_.device());
   layout_.unpack(std::exchange(gathering_, {}), whole_);
   for (std::size_t i = 0; i < parameters_.size(); ++i)

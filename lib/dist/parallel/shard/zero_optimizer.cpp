@@ -103,13 +103,14 @@ void ZeroOptimizer::step() {
           "ZeroOptimizer: \"{}\" got no gradient since the last step(), and the other ranks wait for it; run "
           "backward() first, through the whole model",
           parameters_[i].name);
-  for (Bucket& b : buckets_) b.work.wait();
+  for (Bucket& b : buckets_)
+    std::exchange(b.work, {}).wait();  // a Work keeps the memory that it reads and writes
   optimizer_->step();
   // All gathers at once: each is unpacked while the next ones travel.
   for (Bucket& b : buckets_)
     b.work = all_gather_into_tensor(b.packed, b.shard, {.group = options_.group, .async_op = true}, where_);
   for (Bucket& b : buckets_) {
-    b.work.wait();
+    std::exchange(b.work, {}).wait();
     b.layout.unpack(std::exchange(b.packed, {}), b.values);
     b.pending = b.members.size();
   }
