@@ -3,7 +3,7 @@
 # simulator, and the full one has what is looked for.
 set -euo pipefail
 library=$1 full=$2
-foreign='dist::(ring_|tree_|bruck|binomial|recursive_|rabenseifner|pairwise|run_collective|HostCollectives|AlgorithmChooser|net::Engine|net::Mesh|sim::(Scheduler|Network|Simulation|Session)|DistributedDataParallel|data::DistributedSampler)'
+foreign='dist::(ring_|tree_|bruck|binomial|recursive_|rabenseifner|pairwise|run_collective|HostCollectives|AlgorithmChooser|net::Engine|net::Mesh|sim::(Scheduler|Network|Simulation|Session)|DistributedDataParallel|DeviceMesh|data::DistributedSampler)'
 names() { nm -C --defined-only "$1" | cut -c 20-; }
 if ! grep -qE "^$foreign" <<< "$(names "$full")"; then
   echo "the full library has none of these names either: $foreign"
