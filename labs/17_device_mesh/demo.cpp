@@ -78,10 +78,10 @@ void show_loss() {
   const lab::Grid grid = grid_of({"dp", "cp", "tp"}, {2, 2, 2});
   const std::vector<double> sums{30, 2, 6, 12};
   const std::vector<std::int64_t> tokens{10, 1, 2, 3};
-  double mean_of_means = 0;
+  double sum_of_means = 0;
   for (std::size_t i = 0; i < sums.size(); ++i) {
     const double mean = sums[i] / static_cast<double>(tokens[i]);
-    mean_of_means += mean / 4;
+    sum_of_means += mean;
     say(fmt::format("   ranks {} and {}: sum {:>2}, tokens {:>2}, mean {}", 2 * i, 2 * i + 1, sums[i],
                     tokens[i], mean));
   }
@@ -94,7 +94,7 @@ void show_loss() {
     if (dist::get_rank() == 7) loss = of_all;
   });
   say(fmt::format("   mean_loss on rank 7: {} over {} tokens (the mean of the four means is {})", loss.mean,
-                  loss.tokens, mean_of_means));
+                  loss.tokens, sum_of_means / 4));
 }
 
 // Four ranks: a weight of 8 elements in two halves along tp, a bias of 3 that every rank has.
