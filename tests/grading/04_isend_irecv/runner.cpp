@@ -2,6 +2,7 @@
 // functions as the task says, and reports what is in the tensors afterwards.
 #include "judge/runner.h"
 
+#include <array>
 #include <stdexcept>
 
 #include <nlohmann/json.hpp>
@@ -117,26 +118,43 @@ Json stream(const Json& task) {
   const int blocks = task.at("blocks");
   lab::Buffers buffers{dist::full({count}, unwritten, DType::f64),
                        dist::full({count}, unwritten, DType::f64)};
-  Json order = Json::array(), seen = Json::array();
+  // Which buffer the block is in: 0, 1, or -1 for another tensor.
+  const auto place_of = [ours = std::array{buffers[0].raw(), buffers[1].raw()}](const Tensor& block) {
+    return block.raw() == ours[0] ? 0 : block.raw() == ours[1] ? 1 : -1;
+  };
+  Json order = Json::array(), seen = Json::array(), places = Json::array();
   if (dist::get_rank() == 0) {
     lab::stream_to(1, buffers, blocks, [&](int i, Tensor& block) {
       order.push_back(i);
+      places.push_back(place_of(block));
       block.fill_(first + i);
       dist::sim::compute(seconds);
     });
   } else {
     lab::stream_from(0, buffers, blocks, [&](int i, const Tensor& block) {
       order.push_back(i);
+      places.push_back(place_of(block));
       dist::sim::compute(seconds);
       seen.push_back(told(block));
     });
   }
-  return {{"order", order}, {"seen", seen}};
+  return {{"order", order}, {"seen", seen}, {"places", places}};
+}
+
+// "rounds": the tasks of several calls, one after another, each some time after the one before.
+Json in_a_row(const Json& task) {
+  Json replies = Json::array();
+  for (const Json& round : task.at("rounds")) {
+    dist::sim::compute(round.at("delay"));
+    replies.push_back(round.at("call") == "overlap" ? overlap(round) : swap_with(round));
+  }
+  return replies;
 }
 
 Json handle(const Json& task) {
   const std::string call = task.at("call");
   dist::init_process_group();
+  if (call == "in_a_row") return in_a_row(task);
   if (call == "swap_with") return swap_with(task);
   if (call == "overlap") return overlap(task);
   if (call == "exchange_ghosts") return ghosts(task);

@@ -40,12 +40,41 @@ bool check_order(const Json& answer, int rank, int blocks) {
   return false;
 }
 
+void more_than_two_buffers() {
+  misconception(
+      "more_than_two_buffers",
+      "a clone() of each block is safe, but it needs the memory of a third buffer; fix: use the two "
+      "buffers that you have");
+}
+
+// Block i must be in buffers[i % 2], at either end.
+bool check_places(const Json& answer, int rank) {
+  const std::vector<int> places = answer.at("places");
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (places[i] == static_cast<int>(i % 2)) continue;
+    if (places[i] < 0)
+      more_than_two_buffers();
+    else
+      misconception(
+          "wrong_buffer",
+          "a block is in the other buffer; fix: use buffers[i % 2] for block i, so that one buffer is "
+          "free while the other one is being sent or received");
+    ADD_FAILURE() << fmt::format(
+        "rank {}: {} got {} for block {}; expected buffers[{}]", rank, rank == 0 ? "produce" : "consume",
+        places[i] < 0 ? "a tensor that is neither of the two buffers" : fmt::format("buffers[{}]", places[i]),
+        i, i % 2);
+    return false;
+  }
+  return true;
+}
+
 // Whether everything except the times is right. Reports the first difference.
 bool check_stream(const judge::SimRun& done, const Stream& stream) {
   const auto replies = answers(done);
   if (replies.empty()) return false;
   for (const int rank : {0, 1}) {
-    if (!check_order(replies[static_cast<std::size_t>(rank)], rank, stream.blocks)) return false;
+    const Json& reply = replies[static_cast<std::size_t>(rank)];
+    if (!check_order(reply, rank, stream.blocks) || !check_places(reply, rank)) return false;
   }
   const Json& seen = replies[1].at("seen");
   for (int i = 0; i < stream.blocks; ++i) {
@@ -97,9 +126,7 @@ void expect_stream_memory() {
   for (std::size_t rank = 0; rank < done.report.peak_buffer_bytes.size(); ++rank) {
     const auto peak = done.report.peak_buffer_bytes[rank];
     if (peak < 2 * block + block / 2) continue;
-    misconception("more_than_two_buffers",
-                  "a clone() of each block is safe, but it needs the memory of a third buffer; fix: use the "
-                  "two buffers that you have");
+    more_than_two_buffers();
     ADD_FAILURE() << fmt::format("rank {}: two buffers of {} bytes are enough; its tensors took {} bytes",
                                  rank, block, peak);
     return;

@@ -67,6 +67,7 @@ judge::SimRun run(const std::vector<Json>& tasks, const How& how) {
   plan.tasks = tasks;
   if (how.timed) plan.topology = topology;
   plan.eager = how.eager;
+  plan.schedule = how.schedule;
   plan.trace = true;
   return judge::simulate(plan);
 }

@@ -14,7 +14,8 @@ using judge::Json;
 // Where time is checked, messages take long: 10 Gb/s Ethernet, one rank per node.
 struct How {
   bool timed = false;
-  bool eager = false;  // sends return at once
+  bool eager = false;         // sends return at once
+  std::string schedule = "";  // as in judge::SimPlan
 };
 judge::SimRun run(const std::vector<Json>& tasks, const How& how = {});
 
@@ -44,6 +45,8 @@ std::vector<int> draw_partners(judge::Random& random, int world_size);
 // Every rank sends its numbers to its partner, with a computation if `call` is "overlap".
 void expect_swapped(judge::Random& random, const std::string& call, const std::vector<int>& partners,
                     int length, const How& how);
+// Swaps in a row with changing partners, some ranks late; messages of different ranks arrive in any order.
+void expect_swaps_apart(judge::Random& random, const std::string& call);
 void expect_swap_time(const How& how);
 void expect_overlap_time(double computation_seconds, const How& how);
 

@@ -1,5 +1,6 @@
 // Lab 04, parts 1 and 2: both directions at once, and a computation at the same time.
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -76,6 +77,44 @@ bool starts_late(const judge::SimRun& done) {
   return first_call >= computed;
 }
 
+// While a large message is under way and nothing is to be computed, a rank is blocked in wait().
+bool each_waits(const judge::SimRun& done) {
+  for (int rank = 0; rank < static_cast<int>(done.ranks.size()); ++rank) {
+    const auto is_blocked = [&](const auto& event) {
+      return event.kind == dist::trace::Kind::wait && event.rank == rank;
+    };
+    if (std::ranges::any_of(done.report.trace.events, is_blocked)) continue;
+    misconception("polls_instead_of_waiting",
+                  "a loop over is_completed() keeps a core busy until the message has arrived, and nothing "
+                  "throws the operation's error; fix: call wait() on each Work");
+    ADD_FAILURE() << fmt::format(
+        "swap_with: rank {} was never blocked in wait(), although its messages were under way for {}", rank,
+        in_us(transfer_seconds()));
+    return false;
+  }
+  return true;
+}
+
+// A rank receives from its partners, one after another. Whether a rank that is its own partner sends does not
+// matter.
+void diagnose_sources(const judge::SimRun& done, int rank, const std::vector<std::vector<int>>& partners) {
+  std::vector<int> expected, got;
+  for (const auto& of_swap : partners) {
+    const int partner = of_swap[static_cast<std::size_t>(rank)];
+    if (partner != rank) expected.push_back(partner);
+  }
+  for (const auto& event : done.report.trace.events)
+    if (event.kind == dist::trace::Kind::receive && event.rank == rank && event.peer != rank)
+      got.push_back(event.peer);
+  expected.resize(std::min(expected.size(), got.size()));
+  if (got == expected) return;
+  misconception(
+      "calls_mixed",
+      "a message of another rank's call was taken for the partner's; fix: receive from the partner by "
+      "its number, because a receive from any rank also takes what another rank sends for a later "
+      "call");
+}
+
 }  // namespace
 
 std::vector<int> draw_partners(judge::Random& random, int world_size) {
@@ -113,9 +152,47 @@ void expect_swapped(judge::Random& random, const std::string& call, const std::v
   }
 }
 
+void expect_swaps_apart(judge::Random& random, const std::string& call) {
+  const int ranks = random.between(4, 6), swaps = 8;
+  std::vector<std::vector<int>> partners;
+  std::vector<Json> tasks(static_cast<std::size_t>(ranks), Json{{"call", "in_a_row"}});
+  for (int k = 0; k < swaps; ++k) {
+    partners.push_back(draw_partners(random, ranks));
+    for (std::size_t rank = 0; rank < tasks.size(); ++rank)
+      tasks[rank]["rounds"].push_back({{"call", call},
+                                       {"partner", partners.back()[rank]},
+                                       {"values", Numbers(3, 100 * k + static_cast<double>(rank))},
+                                       {"seconds", 1e-6}});
+  }
+  for (const int late : {0, 1, 2, -1, -1}) {
+    for (std::size_t rank = 0; rank < tasks.size(); ++rank)
+      for (Json& round : tasks[rank]["rounds"]) round["delay"] = std::cmp_equal(rank, late) ? 1e-3 : 0.0;
+    const auto schedule = late >= 0 ? std::string() : std::to_string(random.between(1, 1'000'000));
+    const auto done = run(tasks, {.schedule = schedule});
+    for (int rank = 0; rank < ranks; ++rank) diagnose_sources(done, rank, partners);
+    const auto replies = answers(done);
+    for (std::size_t rank = 0; rank < replies.size(); ++rank) {
+      for (std::size_t k = 0; k < partners.size(); ++k) {
+        const auto partner = static_cast<std::size_t>(partners[k][rank]);
+        const auto values = [&](std::size_t of) { return tasks[of].at("rounds").at(k).at("values"); };
+        const Json& got = replies[rank].at(k);
+        if (got.at("mine") == values(rank) && got.at("theirs") == values(partner)) continue;
+        ADD_FAILURE() << fmt::format(
+            "{} swaps in a row with changing partners{}: after {} number {} with partner {}, rank {} must "
+            "have "
+            "received {}; it has {}",
+            swaps, late >= 0 ? fmt::format(", rank {} is late", late) : "", call, k, partner, rank,
+            shown(values(partner)), shown(got.at("theirs")));
+        return;
+      }
+    }
+    if (replies.empty()) return;
+  }
+}
+
 void expect_swap_time(const How& how) {
   const auto done = run(long_tasks("swap_with", 0), how);
-  if (!long_answers_are_right("swap_with", done)) return;
+  if (!long_answers_are_right("swap_with", done) || !each_waits(done)) return;
   const double once = transfer_seconds();
   expect_within(done, once, "both directions at once take as long as one direction",
                 {{"one_direction_after_the_other",

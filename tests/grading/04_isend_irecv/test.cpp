@@ -30,6 +30,7 @@ TEST(Part1Swap, swaps_with_a_partner) {
       if (HasFailure()) return;
     }
   }
+  lab04::expect_swaps_apart(random, "swap_with");
 }
 
 TEST(Part1Swap, with_oneself) {
@@ -61,6 +62,7 @@ TEST(Part2Overlap, swaps_and_computes_once) {
       if (HasFailure()) return;
     }
   }
+  lab04::expect_swaps_apart(random, "overlap");
 }
 
 TEST(Part2Overlap, hides_the_transfer) {

@@ -44,20 +44,15 @@ void broadcast(const std::string& call, dist::Tensor& data, const Json& round,
   throw std::logic_error("no such call: " + call);
 }
 
-// All ranks, the last one first.
-dist::ProcessGroup backwards() {
-  std::vector<int> ranks;
-  for (int rank = dist::get_world_size(); rank-- > 0;) ranks.push_back(rank);
-  return dist::new_group(ranks);
-}
-
 Json broadcasts(const Json& task) {
   Json replies = Json::array();
-  const auto group = task.at("backwards") ? backwards() : dist::ProcessGroup();
+  const std::vector<int> members = task.at("group");
+  const auto group = members.empty() ? dist::ProcessGroup() : dist::new_group(members);
   for (const auto& round : task.at("rounds")) {
     auto data = data_of(round);
     const auto mine = data;
-    broadcast(task.at("call"), data, round, group);
+    dist::sim::compute(1e-6 * round.at("delay_us").get<int>());
+    if (!group || group.is_member()) broadcast(task.at("call"), data, round, group);
     replies.push_back(seen(mine, data, round.at("offset")));
   }
   return replies;

@@ -24,6 +24,7 @@ struct Round {
   int segment = 1;              // elements; for the chain
   std::string dtype = "f32";
   std::vector<int> shape = {};
+  std::vector<int> delays_us = {};  // [rank]: computes this long before the call; empty: none does
   int elements() const { return static_cast<int>(before.at(0).size()); }
   double offset() const { return dtype == "f32" ? 0 : 1099511627776; }   // added to each number: 2^40
   int messages() const { return (elements() + segment - 1) / segment; }  // per link of the chain
@@ -40,12 +41,15 @@ std::vector<Round> other_tensors(judge::Random& random, int world_size, int segm
 struct Asked {
   std::string call;  // "tree_broadcast"
   std::vector<Round> rounds;
-  bool backwards = false;  // in a group of all ranks, the last one first; roots are global ranks here
+  std::vector<int> group = {};  // in a group of these ranks; empty: of all. Roots are global ranks here.
   int world_size() const { return static_cast<int>(rounds.at(0).before.size()); }
+  bool is_member(int rank) const { return group.empty() || std::ranges::find(group, rank) != group.end(); }
 };
 
 inline int place_of(int rank, int root, int n) { return (rank - root + n) % n; }
 
+// Names the misconception of a submission that takes a message of another call for one of this call.
+void calls_mixed();
 // Like SimRun::answers(); it also names the misconception that a finding or an error shows.
 std::vector<Json> answers(const judge::SimRun& run, const std::string& call,
                           const std::vector<std::string_view>& allowed = {});
@@ -57,8 +61,10 @@ bool are_in_place(const std::vector<Json>& replies, const std::string& call);
 void expect_broadcasts(const Asked& asked);
 // Whether one of these broadcasts, run alone, is right; reports nothing.
 bool is_right(const std::string& call, const Round& round);
-// The same in a group that contains the world's ranks in reverse order.
-void expect_in_the_group(Asked asked);
+// The same for the members of a group; no other rank makes the calls.
+void expect_in_a_group(const Asked& asked);
+// The same for calls in a row that overlap.
+void expect_calls_apart(judge::Random& random, Asked asked);
 
 // These check one broadcast, on topology "rounds".
 void expect_root_sends_all(const Asked& asked);  // flat

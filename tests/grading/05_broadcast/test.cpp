@@ -48,6 +48,30 @@ void diagnose_root(const std::string& call, const std::vector<Round>& rounds) {
   }
 }
 
+// Every rank is the root, and the one after it is the next root: whichever rank is late, some rank waits for
+// it while the next root is ahead. All calls have the same size, so that a message of one fits into another
+// one.
+Asked of_one_size(Random& random, const std::string& call, int n) {
+  std::vector<int> roots{random.between(0, n - 1)};
+  while (std::ssize(roots) < n + 2) roots.push_back((roots.back() + 1) % n);
+  Asked asked{call, {}};
+  for (const int root : roots) asked.rounds.push_back(round_of(random, n, root, 3, 2));
+  return asked;
+}
+
+// A group of all ranks, the last one first; and one without rank 0 and one more rank, in any order.
+void expect_any_group(Random& random, const std::string& call, int n) {
+  Asked all = from_roots(random, call, n, {n - 1, 0});
+  for (int rank = n; rank-- > 0;) all.group.push_back(rank);
+  lab05::expect_in_a_group(all);
+  if (testing::Test::HasFailure()) return;
+  std::vector<int> some = all_roots(random, n + 1);
+  std::erase(some, 0);
+  Asked part = from_roots(random, call, n + 2, some);
+  part.group = some;
+  lab05::expect_in_a_group(part);
+}
+
 // First from root 0, then from all roots.
 void expect_any_root(Random& random, const std::string& call, const std::vector<int>& sizes) {
   for (const int n : sizes) {
@@ -59,8 +83,10 @@ void expect_any_root(Random& random, const std::string& call, const std::vector<
     lab05::expect_broadcasts(asked);
     if (testing::Test::HasFailure()) return diagnose_root(call, asked.rounds);
   }
-  const int n = sizes.back();
-  lab05::expect_in_the_group(from_roots(random, call, n, {n - 1, 0}));
+  if (testing::Test::HasFailure()) return;
+  lab05::expect_calls_apart(random, of_one_size(random, call, random.between(4, 6)));
+  if (testing::Test::HasFailure()) return;
+  expect_any_group(random, call, sizes.back());
 }
 
 // No element, one element, and a world of one rank; other dtypes and shapes.
@@ -211,7 +237,8 @@ TEST(Part4Update, one_message_a_bucket) {
   Update update{6, {1, 0}, {5, 2, 4, 3}, {}, 20};
   for (int i = 0; i < 16; ++i) update.parameters.push_back({{random.between(1, 5), 2}});
   // The first is larger than a bucket, and no tensor follows the next: one that followed would be a bucket
-  // without elements.
+  // without elements. Before them are two that fill a bucket exactly, and two that are too large by one row.
+  update.parameters.insert(update.parameters.begin(), {{{6, 2}}, {{4, 2}}, {{6, 2}}, {{5, 2}}});
   update.parameters.insert(update.parameters.end(), {{{7, 3}}, {{0, 4}}});
   const auto done = lab05::expect_updated(random, update);
   if (HasFailure()) return;

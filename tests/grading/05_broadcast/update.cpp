@@ -155,6 +155,30 @@ void check_sizes(const judge::SimRun& done, const Update& update) {
   }
 }
 
+// The messages that arrive at a server are the buckets, in their order.
+bool check_contents(const judge::SimRun& done, const Update& update) {
+  std::vector<std::uint64_t> expected;
+  for (const auto& bucket : update.buckets()) {
+    std::uint64_t bytes = 0;
+    for (const auto i : bucket)
+      bytes += std::uint64_t{4} * static_cast<unsigned>(update.parameters[i].elements());
+    if (bytes > 0) expected.push_back(bytes);
+  }
+  for (const int server : update.servers) {
+    std::vector<std::uint64_t> got;
+    for (const auto& event : done.report.trace.events)
+      if (event.kind == dist::trace::Kind::receive && event.rank == server) got.push_back(event.bytes);
+    if (got == expected) continue;
+    ADD_FAILURE() << fmt::format(
+        "{}: the buckets must have {} bytes, in this order: a tensor joins the open bucket if the two "
+        "together "
+        "have at most {} elements, and otherwise starts the next one; rank {} receives messages of {} bytes",
+        heading(update), fmt::join(expected, ", "), update.bucket_elements, server, fmt::join(got, ", "));
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<std::vector<std::size_t>> Update::buckets() const {
@@ -216,6 +240,7 @@ void expect_buckets(const judge::SimRun& done, const Update& update) {
         traffic.bytes_received);
     return;
   }
+  if (!check_contents(done, update)) return;
   const int n = static_cast<int>(update.servers.size()) + 1;
   const auto most = buckets * static_cast<std::uint64_t>(ceil_log2(n)),
              sent = done.report.traffic[trainer].messages_sent;

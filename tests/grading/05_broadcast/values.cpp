@@ -55,6 +55,18 @@ const std::vector<Idea>& ideas() {
 
 Numbers numbers_in(const Json& reply, std::size_t i) { return reply.at(i).at("numbers").get<Numbers>(); }
 
+// Another root's numbers are in the place of this one's.
+bool has_one_of_another_call(const Asked& asked, const std::vector<Json>& replies) {
+  for (const auto& reply : replies) {
+    for (std::size_t i = 0; i < asked.rounds.size(); ++i) {
+      const auto got = numbers_in(reply, i);
+      const auto is_its = [&](const Round& other) { return of_root(other) == got; };
+      if (!got.empty() && !is_its(asked.rounds[i]) && std::ranges::any_of(asked.rounds, is_its)) return true;
+    }
+  }
+  return false;
+}
+
 void diagnose(const Asked& asked, const std::vector<Json>& replies) {
   for (const auto& idea : ideas()) {
     bool fits = true;
@@ -65,16 +77,21 @@ void diagnose(const Asked& asked, const std::vector<Json>& replies) {
     }
     if (fits) return judge::misconception(idea.name, idea.in_words);
   }
+  if (has_one_of_another_call(asked, replies)) calls_mixed();
 }
 
-judge::SimRun run(const Asked& asked, bool eager, const std::string& topology) {
+judge::SimRun run(const Asked& asked, bool eager, const std::string& topology,
+                  const std::string& schedule = "") {
   judge::SimPlan plan;
   plan.eager = eager;
   plan.topology = topology;
+  plan.schedule = schedule;
   for (int rank = 0; rank < asked.world_size(); ++rank) {
-    Json task{{"call", asked.call}, {"rounds", Json::array()}, {"backwards", asked.backwards}};
+    Json task{{"call", asked.call}, {"rounds", Json::array()}, {"group", asked.group}};
     for (const auto& round : asked.rounds) {
+      const auto delay = round.delays_us.empty() ? 0 : round.delays_us.at(static_cast<std::size_t>(rank));
       task["rounds"].push_back({{"root", round.root},
+                                {"delay_us", delay},
                                 {"numbers", of_rank(round, rank)},
                                 {"segment", round.segment},
                                 {"dtype", round.dtype},
@@ -108,6 +125,7 @@ bool check(const Asked& asked, const std::vector<Json>& replies, bool eager) {
   for (std::size_t i = 0; i < asked.rounds.size(); ++i) {
     for (std::size_t rank = 0; rank < replies.size(); ++rank) {
       const auto& round = asked.rounds[i];
+      if (!asked.is_member(static_cast<int>(rank))) continue;
       const auto got = numbers_in(replies[rank], i);
       if (got == of_root(round)) continue;
       if (round.dtype != "f32" && got == Numbers(got.size(), 0)) went_through_f32();
@@ -158,22 +176,42 @@ bool is_right(const std::string& call, const Round& round) {
   return true;
 }
 
-void expect_in_the_group(Asked asked) {
-  asked.backwards = true;
+void expect_in_a_group(const Asked& asked) {
   const auto done = run(asked, false, "laptop");
   const auto ignored = [&] {
     judge::misconception(
         "ignores_the_group",
-        "in a group whose group ranks differ from the global ranks, the function used the global ones; fix: "
-        "pass .group to every call, and count with get_rank(group) and get_world_size(group)");
+        "in a group whose group ranks and size differ from the world's, the function used those of the "
+        "world; fix: pass .group to every call, and count with get_rank(group) and get_world_size(group)");
   };
   if (!done.report.findings.empty() || !done.report.failures.empty()) ignored();
   const auto replies = answers(done, asked.call, {"new_group"});
-  for (const auto& reply : replies)
-    for (std::size_t i = 0; i < asked.rounds.size(); ++i)
-      if (numbers_in(reply, i) != of_root(asked.rounds[i])) ignored();
+  for (std::size_t rank = 0; rank < replies.size(); ++rank)
+    for (std::size_t i = 0; i < asked.rounds.size() && asked.is_member(static_cast<int>(rank)); ++i)
+      if (numbers_in(replies[rank], i) != of_root(asked.rounds[i])) ignored();
   if (!check(asked, replies, false))
-    ADD_FAILURE() << "this happened in a group of all ranks in reverse order";
+    ADD_FAILURE() << fmt::format("this happened in a group of the ranks {} of {}",
+                                 fmt::join(asked.group, ", "), asked.world_size());
+}
+
+// Some rank is late for every call; then all are on time, and messages arrive in any order.
+void expect_calls_apart(judge::Random& random, Asked asked) {
+  const int ranks = asked.world_size(), first = random.between(0, ranks - 1);
+  for (const int late : {first, (first + 1) % ranks, -1, -1}) {
+    for (auto& round : asked.rounds) {
+      round.delays_us.assign(static_cast<std::size_t>(ranks), 0);
+      if (late >= 0) round.delays_us[static_cast<std::size_t>(late)] = 1000;
+    }
+    const auto schedule = late >= 0 ? std::string() : std::to_string(random.between(1, 1'000'000));
+    const auto done = run(asked, false, "laptop", schedule);
+    const auto replies = answers(done, asked.call);
+    if (replies.empty() && !judge::is_todo(done.ranks[0].reply)) tell_the_call(asked, false);
+    if (check(asked, replies, false)) continue;
+    ADD_FAILURE() << (late >= 0 ? fmt::format("this happened in calls in a row; rank {} was late", late)
+                                : std::string("this happened in calls in a row, with messages of different "
+                                              "ranks in another order"));
+    return;
+  }
 }
 
 bool run_in_rounds(const Asked& asked, judge::SimRun& done) {

@@ -54,7 +54,10 @@ std::string heading(const Asked& asked, const Round& round);
 // What a rank is given to send: chunks, or all of them in one tensor. `everywhere`: all ranks are given what
 // only the root should have.
 Json inputs(const Asked& asked, const Round& round, int rank, bool everywhere = false);
-judge::SimRun run(const Asked& asked, bool eager, const std::string& topology, bool everywhere = false);
+judge::SimRun run(const Asked& asked, bool eager, const std::string& topology, bool everywhere = false,
+                  const std::string& schedule = "");
+// Names the misconception of a submission that takes a message of another call for one of this call.
+void calls_mixed();
 // Like SimRun::answers() without any collective; it also names the misconception that a finding or an error
 // shows.
 std::vector<Json> answers(const judge::SimRun& run);
@@ -64,6 +67,10 @@ std::vector<Json> answers(const judge::SimRun& run);
 bool arrived(const Asked& asked, const std::vector<Json>& replies, const std::string& how);
 // The same for a run, both with sends that wait for their receivers and with eager sends.
 void expect_shares(const Asked& asked);
+// The same for calls in a row that overlap.
+void expect_calls_apart(judge::Random& random, Asked asked);
+// Names the misconception of a submission that works from root 0 only.
+void root_0_assumed();
 
 // These check one call with chunks so large that nothing else matters.
 void expect_only_shares(const Asked& asked);       // flat: messages, bytes and memory of the other ranks

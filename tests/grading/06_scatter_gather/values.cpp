@@ -114,6 +114,19 @@ bool is_out_of_order(const Asked& asked, const Table& table) {
   return true;
 }
 
+// What some rank should have after another call is in its place after this one.
+bool has_one_of_another_call(const Asked& asked, const Table& table) {
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    for (int rank = 0; rank < asked.world_size(); ++rank) {
+      const auto& got = table[i][static_cast<std::size_t>(rank)];
+      const auto is_its = [&](const Round& other) { return share_of(other, rank) == got; };
+      if (got.empty() || is_its(asked.rounds[i])) continue;
+      if (std::ranges::any_of(asked.rounds, is_its)) return true;
+    }
+  }
+  return false;
+}
+
 void diagnose(const Asked& asked, const Table& table) {
   if (asked.is("gather") && is_out_of_order(asked, table)) {
     misconception("order_by_arrival",
@@ -123,16 +136,7 @@ void diagnose(const Asked& asked, const Table& table) {
   for (const auto& idea : ideas()) {
     if (fits(asked, table, idea)) return misconception(idea.name, idea.in_words);
   }
-  for (std::size_t i = 0; i + 1 < table.size(); ++i) {
-    for (int rank = 0; rank < asked.world_size(); ++rank) {
-      const auto next = share_of(asked.rounds[i + 1], rank);
-      if (next.empty() || table[i][static_cast<std::size_t>(rank)] != next) continue;
-      return misconception(
-          "calls_mixed",
-          "a message of a rank's next call was taken for one of this call; fix: receive from each rank by "
-          "its number, because a receive from any rank may take two messages of the fastest one");
-    }
-  }
+  if (has_one_of_another_call(asked, table)) calls_mixed();
 }
 
 bool check_numbers(const Asked& asked, const std::vector<Json>& replies, const std::string& how) {
@@ -174,9 +178,13 @@ bool check_memory(const Asked& asked, const Round& round, int rank, const Json& 
 
 // Checks shapes, and that inputs are unchanged.
 bool check_reply(const Asked& asked, const Round& round, int rank, const Json& reply) {
-  if (reply.at("inputs") != inputs(asked, round, rank))
+  if (reply.at("inputs") != inputs(asked, round, rank)) {
+    misconception("changes_its_input",
+                  "the function has changed what it only reads, for example by reordering the chunks in "
+                  "`all`; fix: reorder them in a copy");
     return fail(asked, round, rank,
                 "the tensors to be sent were changed by the call; they must stay as they were");
+  }
   if (!asked.is("scatter_rows")) return true;
   const Json shape{part_of(round, rank).count, round.columns};
   if (reply.at("shape") != shape)
@@ -213,9 +221,7 @@ void explain_failure(const Asked& asked, const std::string& how) {
   const bool other_root =
       std::ranges::any_of(asked.rounds, [](const auto& round) { return round.root != 0; });
   if (other_root && went_well(run(from_0, false, "laptop"))) {
-    misconception("root_0_assumed",
-                  "root 0 works and another root does not: either a rank number is not counted from the "
-                  "root, or the root's input was changed in place");
+    root_0_assumed();
   } else if (went_well(run(asked, false, "laptop", true))) {
     misconception(
         "input_required_everywhere",
@@ -229,6 +235,11 @@ void explain_failure(const Asked& asked, const std::string& how) {
 }
 
 }  // namespace
+
+void root_0_assumed() {
+  misconception("root_0_assumed",
+                "root 0 works and another root does not; fix: count rank numbers from the root");
+}
 
 bool arrived(const Asked& asked, const std::vector<Json>& replies, const std::string& how) {
   return each(check_memory, asked, replies) && check_numbers(asked, replies, how) &&
@@ -247,6 +258,26 @@ void expect_shares(const Asked& asked) {
       return;
     }
     if (!arrived(asked, replies, how)) return;
+  }
+}
+
+// Some rank is late for every call; then all are on time, and messages arrive in any order.
+void expect_calls_apart(judge::Random& random, Asked asked) {
+  const int ranks = asked.world_size(), first = random.between(0, ranks - 1);
+  for (const int late : {first, (first + 1) % ranks, -1, -1}) {
+    for (auto& round : asked.rounds) {
+      round.delays_us.assign(static_cast<std::size_t>(ranks), 0);
+      if (late >= 0) round.delays_us[static_cast<std::size_t>(late)] = 1000;
+    }
+    const auto schedule = late >= 0 ? std::string() : std::to_string(random.between(1, 1'000'000));
+    const auto done = run(asked, false, "laptop", false, schedule);
+    const auto replies = answers(done);
+    const auto how = fmt::format(
+        ", one of {} calls in a row{}", asked.rounds.size(),
+        late >= 0 ? fmt::format("; rank {} is late", late) : std::string(", with messages in another order"));
+    if (replies.empty() && !judge::is_todo(done.ranks[0].reply))
+      ADD_FAILURE() << fmt::format("this happened in {} on {} ranks{}", asked.call, ranks, how);
+    if (replies.empty() || !arrived(asked, replies, how)) return;
   }
 }
 

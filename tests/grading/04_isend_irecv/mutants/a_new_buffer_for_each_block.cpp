@@ -13,8 +13,9 @@ void stream_to(int consumer, Buffers& buffers, int blocks,
                const std::function<void(int i, Tensor& block)>& produce) {
   std::vector<Work> sent;
   for (int i = 0; i < blocks; ++i) {
-    produce(i, buffers[0]);
-    sent.push_back(dist::isend(buffers[0].clone(), consumer));
+    Tensor& block = buffers[static_cast<std::size_t>(i % 2)];
+    produce(i, block);
+    sent.push_back(dist::isend(block.clone(), consumer));
   }
   wait_all(sent);
 }
