@@ -46,9 +46,9 @@ bool is_right(const Json& right, const Json& got) { return right.is_null() || ri
 std::string what_each_has(const Sum& sum) { return fmt::format("{} {}", sum.elements(), sum.dtype); }
 
 SimRun run(const SumsAsked& asked, bool eager, const std::string& topology) {
-  SimPlan plan{.topology = topology, .eager = eager, .trace = asked.trace};
+  SimPlan plan{.topology = topology, .eager = eager, .schedule = asked.schedule, .trace = asked.trace};
   for (int rank = 0; rank < asked.first().ranks(); ++rank) {
-    Json task{{"call", asked.call}, {"items", Json::array()}};
+    Json task{{"call", asked.call}, {"items", Json::array()}, {"delay", rank == asked.late ? 1e-3 : 0.0}};
     for (const Sum& sum : asked.sums) {
       const Json numbers = sum.large > 0 ? Json::array() : sum.of[at(rank)];
       task["items"].push_back(
@@ -58,6 +58,7 @@ SimRun run(const SumsAsked& asked, bool eager, const std::string& topology) {
   }
   plan.about = asked.text_of_all();
   if (eager) plan.about += ", eager sends";
+  if (asked.late >= 0) plan.about += fmt::format(", rank {} is late", asked.late);
   return simulate(plan);
 }
 

@@ -56,7 +56,9 @@ struct SumsAsked {
   Expected expected = {};  // empty: the total
   const std::vector<Idea>* ideas = nullptr;
   std::function<void(const dist::check::Finding&)> diagnose = {};  // of one that was found
-  bool trace = false;  // the run's report has every message and every reduction
+  bool trace = false;         // the run's report has every message and every reduction
+  int late = -1;              // this rank computes for a millisecond before each call
+  std::string schedule = {};  // as in SimPlan
 
   std::string text(std::size_t index = 0) const;  // "all_reduce among 3 ranks, 2 i64 each"
   std::string text_of_all() const;  // "all_reduce among 3 ranks, 2 i64 each, then 0 i64 and 7 i64"

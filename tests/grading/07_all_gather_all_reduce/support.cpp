@@ -107,6 +107,10 @@ judge::SimRun run(const Asked& asked, bool eager, const std::string& topology) {
     Json task{{"call", asked.call}, {"may_refuse", asked.may_refuse}, {"items", Json::array()}};
     for (const auto& item : asked.items)
       task["items"].push_back({{"dtype", item.dtype}, {"numbers", item.of[rank]}, {"view", item.view}});
+    for (const auto& [from, to] : asked.beside) {
+      if (std::cmp_equal(rank, from)) task["to"].push_back(to);
+      if (std::cmp_equal(rank, to)) task["from"].push_back(from);
+    }
     plan.tasks.push_back(task);
   }
   if (asked.items.size() == 1) plan.about = asked.text(0);

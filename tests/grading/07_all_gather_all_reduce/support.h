@@ -46,6 +46,8 @@ struct Asked {
   std::string call;  // "all_gather"
   std::vector<Item> items;
   bool may_refuse = false;  // Error{invalid_argument} is an answer
+  // {from, to}: the program around the call has a message under way from one rank to another.
+  std::vector<std::pair<int, int>> beside = {};
   int world_size() const { return items.at(0).ranks(); }
   std::string text(std::size_t item) const;  // "all_gather among 3 ranks, 2 x i64 each"
 };
@@ -70,6 +72,9 @@ void diagnose(const Asked& asked, const std::vector<Json>& replies);
 // Checks that all ranks have the right values, in place, both with sends that wait for their receivers and
 // with eager sends.
 void expect_right(const Asked& asked);
+// The same while the program around the call has messages under way between ranks that the call does not
+// connect.
+void expect_apart(Asked asked);
 // The same in one run, in rounds. Returns false, and the test has failed, if the values are wrong already.
 bool run_in_rounds(const Asked& asked, judge::SimRun& done);
 // Checks all_reduce or all_reduce_avg of numbers whose sum depends on the order: the results must be equal on

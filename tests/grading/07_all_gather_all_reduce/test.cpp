@@ -87,6 +87,7 @@ TEST(Part1AllGather, any_number_of_ranks) {
   for_sizes({1, random.between(5, 7), random.between(8, 9)}, [&](int n) {
     return of_lengths(random, "all_gather", n, {1, 0, random.between(2, 9), 1});
   });
+  if (!HasFailure()) lab07::expect_apart(one(random, "all_gather", random.between(4, 6), 3));
 }
 
 TEST(Part1AllGather, any_dtype) {
@@ -137,6 +138,7 @@ TEST(Part2AllReduce, any_number_of_ranks) {
     return of_lengths(random, "all_reduce_sum", n, {1, 0, random.between(2, 9), 1});
   });
   if (!HasFailure()) lab07::expect_right({"all_reduce_sum", {long_numbers(random, random.between(2, 5), 7)}});
+  if (!HasFailure()) lab07::expect_apart(one(random, "all_reduce_sum", random.between(5, 7), 3));
 }
 
 TEST(Part2AllReduce, integers_stay_integers) {

@@ -1,4 +1,6 @@
 // Lab 07: what the ranks have after the calls.
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -89,6 +91,33 @@ void expect_right(const Asked& asked) {
   for (const bool eager : {false, true}) {
     if (!check(asked, eager, answers(asked, run(asked, eager), eager))) return;
   }
+}
+
+void expect_apart(Asked asked) {
+  const auto alone = run(asked, false);
+  if (!check(asked, false, answers(asked, alone, false))) return;
+  const int n = asked.world_size();
+  for (int from = 0; from < n; ++from) {
+    for (int to = 0; to < n; ++to) {
+      const auto connects = [&](const auto& link) {
+        return (link.src == from && link.dst == to) || (link.src == to && link.dst == from);
+      };
+      if (from != to && std::ranges::none_of(alone.report.links, connects))
+        asked.beside.emplace_back(from, to);
+    }
+  }
+  const auto beside = run(asked, false);
+  const auto takes_any_message = [] {
+    misconception(
+        "takes_any_message",
+        "the call is right by itself, but not while another message is under way between two ranks that "
+        "it does not connect; fix: receive from each rank by its number, because a receive from any "
+        "rank takes such a message, too");
+  };
+  if (!beside.report.ok()) takes_any_message();
+  if (check(asked, false, answers(asked, beside, false))) return;
+  takes_any_message();
+  ADD_FAILURE() << "this happened while the program around the call had messages of its own under way";
 }
 
 bool run_in_rounds(const Asked& asked, judge::SimRun& done) {

@@ -14,6 +14,10 @@ SumsAsked asked_of(const std::string& call, const std::vector<Sum>& sums);
 // bytes and steps are those of the contract.
 void expect_ring_traffic(const SumsAsked& asked);
 void expect_little_scratch(const SumsAsked& asked);
+// The memory of whole processes, for 64 MiB of data.
+void expect_little_memory(const std::string& call);
+// A call among four ranks or more, while the program around it has messages of its own under way.
+void expect_apart(const SumsAsked& asked);
 // In virtual time, on a laptop.
 void expect_adding_is_hidden(SumsAsked asked);
 

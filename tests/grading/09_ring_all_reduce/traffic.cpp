@@ -47,6 +47,10 @@ void diagnose_amount(const SumsAsked& asked, const dist::sim::RankTraffic& traff
     misconception("gathers_everything_to_sum",
                   "every rank receives the numbers of all other ranks and adds them up itself, which takes "
                   "n/2 times the bytes; fix: send partial sums, which are as long as one rank's numbers");
+  } else if (traffic.bytes_sent == right && sum.elements() < sum.ranks()) {
+    misconception("skips_empty_chunks",
+                  "a chunk without elements is not sent; fix: send it, too, because in every step every rank "
+                  "sends one message and receives one");
   } else if (traffic.bytes_sent > right) {
     misconception("sends_more_than_a_chunk", "a rank must send one chunk in each step, not more");
   } else if (is_pipelined(asked) && traffic.messages_sent == static_cast<std::uint64_t>(steps(asked))) {
@@ -72,6 +76,14 @@ bool check_adding_is_seen(const SumsAsked& asked, const SimRun& done) {
   ADD_FAILURE() << fmt::format("{}: add() added {} bytes; a ring adds {} bytes", asked.text(), added,
                                expected);
   return false;
+}
+
+void takes_any_message() {
+  misconception(
+      "takes_any_message",
+      "the call is right by itself, but not while another message is under way between two ranks that "
+      "are not neighbours; fix: receive from the rank before by its number, because a receive from "
+      "any rank takes such a message, too");
 }
 
 }  // namespace
@@ -113,17 +125,19 @@ void expect_little_scratch(const SumsAsked& asked) {
   const Sum& sum = asked.first();
   const std::int64_t m = segments(asked), chunk = longest_chunk(sum) * sum.item_bytes();
   const auto data = static_cast<std::uint64_t>(sum.bytes());
-  const auto scratch = static_cast<std::uint64_t>(is_pipelined(asked) ? 2 * ((chunk + m - 1) / m) : chunk);
+  const auto in_flight = static_cast<std::uint64_t>(is_pipelined(asked) ? 2 * ((chunk + m - 1) / m) : chunk);
+  const auto scratch = asked.call == "all_gather" ? 0 : in_flight;
   for (int rank = 0; rank < sum.ranks(); ++rank) {
     const auto peak = done.report.peak_buffer_bytes[static_cast<std::size_t>(rank)];
-    if (peak <= data + scratch + scratch / 2) continue;  // half of it is an allowance for small tensors
+    if (peak <= data + scratch + in_flight / 2) continue;  // an allowance for small tensors
     if (peak >= 2 * data) {
       misconception("scratch_as_long_as_the_data",
                     "the scratch memory is as long as the data, which a ring avoids; fix: use one chunk of "
                     "scratch, because one chunk arrives at a time");
     } else {
       misconception("too_much_scratch",
-                    "one buffer for arriving data, reused in every step, is enough (two in part 4)");
+                    "one buffer for arriving data, reused in every step, is enough (two in part 4, none in "
+                    "part 2)");
     }
     ADD_FAILURE() << fmt::format(
         "{}: the tensors of rank {} take {} bytes at the same time; expected {} bytes of data and {} bytes "
@@ -157,6 +171,37 @@ void expect_adding_is_hidden(SumsAsked asked) {
       "{} took {:.1f} us of a laptop's virtual time; its messages occupy a port for {:.1f} us: expected at "
       "most 10 % more",
       asked.text(), took_us, port_us);
+}
+
+// Memory outside of tensors is that of the whole process.
+void expect_little_memory(const std::string& call) {
+  constexpr int ranks = 4;
+  constexpr std::int64_t elements = 16 << 20, segment = elements / ranks / 8;
+  SimRun without, with;
+  const auto asked = asked_of(call, {judge::large_sum(ranks, elements, segment)});
+  if (!judge::run_sums(asked_of(call, {judge::large_sum(ranks, ranks, 1)}), "laptop", without)) return;
+  if (!judge::run_sums(asked, "laptop", with)) return;
+  const auto data = static_cast<std::size_t>(asked.first().bytes());
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const auto before = without.ranks[rank].peak_memory_bytes, peak = with.ranks[rank].peak_memory_bytes;
+    if (peak < before + 2 * data + data / 2) continue;  // messages on their way take memory, too
+    misconception("scratch_as_long_as_the_data",
+                  "the scratch memory is as long as the data, which a ring avoids; fix: use one chunk of "
+                  "scratch, because one chunk arrives at a time");
+    ADD_FAILURE() << fmt::format(
+        "{}: the process of rank {} takes {} MiB more than for {} elements; its data has {} MiB",
+        asked.text(), rank, (peak - before) >> 20, ranks, data >> 20);
+    return;
+  }
+}
+
+void expect_apart(const SumsAsked& asked) {
+  auto beside = asked;
+  beside.call += " beside other messages";
+  beside.ideas = nullptr;
+  beside.diagnose = [](const auto&) { takes_any_message(); };
+  judge::expect_sums(beside, false);
+  if (testing::Test::HasFailure()) takes_any_message();
 }
 
 }  // namespace lab09

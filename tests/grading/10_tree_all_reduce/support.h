@@ -16,6 +16,9 @@ void expect_trees(const std::vector<int>& sizes);
 // Adds what is expected of this call, and the wrong ideas about it.
 SumsAsked asked_of(const std::string& call, const std::vector<Sum>& sums);
 
+// Calls in a row while one rank after another is late.
+void expect_apart(judge::Random& random, SumsAsked asked);
+
 // These check one call, on topology "rounds": every link of a tree is used once up per segment and, except in
 // reduce_to_root, once down, within this many rounds.
 void expect_tree_traffic(const SumsAsked& asked);

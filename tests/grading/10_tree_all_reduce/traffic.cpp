@@ -218,4 +218,19 @@ void expect_few_rounds(SumsAsked asked) {
   ADD_FAILURE() << fmt::format("{} took {} rounds; expected at most {}", asked.text(), rounds, limit);
 }
 
+void expect_apart(judge::Random& random, SumsAsked asked) {
+  asked.ideas = nullptr;
+  for (const int late : {1, 2, 3, -1}) {
+    asked.late = late;
+    asked.schedule = late >= 0 ? std::string() : std::to_string(random.between(1, 1'000'000));
+    judge::expect_sums(asked, false);
+    if (!testing::Test::HasFailure()) continue;
+    return misconception(
+        "calls_mixed",
+        "one call is right by itself, but not calls in a row while a rank is late; fix: receive "
+        "from each child by its number, because a receive from any rank also takes what a "
+        "faster child sends in its next call");
+  }
+}
+
 }  // namespace lab10

@@ -19,6 +19,8 @@ SumsAsked asked_of(const std::vector<Sum>& sums);
 
 // These check one call of double_tree_all_reduce. On topology "rounds":
 void expect_twice_the_data(const SumsAsked& asked);
+// An odd number of elements: the second half is the longer one.
+void expect_each_half_on_its_tree(const SumsAsked& asked);
 void expect_both_at_once(const SumsAsked& asked);
 // In virtual time on a laptop, compared with the library's single tree.
 void expect_faster_than_one_tree(const SumsAsked& asked);

@@ -89,6 +89,8 @@ TEST(Part3AllReduce, twice_the_data) {
   for (const int n : {random.between(7, 9), 4}) {
     lab11::expect_twice_the_data(asked_of({one_sum(random, n, 2 * 4 * random.between(3, 6), 4)}));
     if (HasFailure()) return;
+    lab11::expect_each_half_on_its_tree(asked_of({one_sum(random, n, 2 * random.between(9, 20) + 1, 4)}));
+    if (HasFailure()) return;
   }
 }
 

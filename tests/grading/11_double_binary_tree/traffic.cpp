@@ -75,6 +75,33 @@ void expect_twice_the_data(const SumsAsked& asked) {
       asked.text(), done.report.messages, messages);
 }
 
+void expect_each_half_on_its_tree(const SumsAsked& asked) {
+  SimRun done;
+  if (!judge::run_sums(asked, "rounds", done)) return;
+  const Sum& sum = asked.first();
+  const int n = sum.ranks();
+  const auto is_link = [&](auto&& node, int a, int b) {
+    return node(a, n).parent == b || node(b, n).parent == a;
+  };
+  const auto first = static_cast<std::uint64_t>(sum.elements() / 2 * sum.item_bytes()),
+             second = static_cast<std::uint64_t>(sum.bytes()) - first;
+  for (const auto& link : done.report.links) {
+    const bool in_first = is_link(dist::binary_node, link.src, link.dst),
+               in_second = is_link(dist::second_binary_node, link.src, link.dst);
+    if (in_first == in_second || link.bytes == (in_first ? first : second)) continue;
+    if (link.bytes == (in_first ? second : first))
+      misconception(
+          "halves_swapped",
+          "each half goes along the other one's tree; fix: send chunk 0 along the first tree and chunk 1 "
+          "along the second, as the other ranks of a job may do");
+    ADD_FAILURE() << fmt::format(
+        "{}: rank {} sends rank {} {} bytes along a link of the {} tree; expected {}, one half of the data",
+        asked.text(), link.src, link.dst, link.bytes, in_first ? "first" : "second",
+        in_first ? first : second);
+    return;
+  }
+}
+
 void expect_both_at_once(const SumsAsked& asked) {
   SimRun done;
   if (!judge::run_sums(asked, "rounds", done)) return;
