@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "judge/ask.h"
+#include "judge/numbers.h"
 #include "judge/trouble.h"
 #include "support.h"
 
@@ -98,38 +99,116 @@ void diagnose_choices(const std::vector<Spot>& spots, const std::vector<Algorith
   }
 }
 
+Algorithm best_of(const Machine& machine, std::int64_t bytes) {
+  return *std::ranges::min_element(all_algorithms, {}, [&](Algorithm a) {
+    return computed({a, machine, bytes});
+  });
+}
+
+// By the contract's formulas.
+Spot computed_spot(const Machine& machine, std::int64_t bytes) {
+  Spot found{machine, bytes, {}};
+  for (const auto algorithm : all_algorithms)
+    found.seconds[static_cast<std::size_t>(algorithm)] = computed({algorithm, machine, bytes});
+  return found;
+}
+
+// The first size from `bytes` on, in steps of a sixteenth in this direction, at which the result is clear.
+void add_clear_spot(const Machine& machine, double bytes, double step, std::vector<Spot>& spots) {
+  for (int tries = 0; tries < 12; ++tries, bytes *= step) {
+    const auto spot = computed_spot(machine, std::llround(bytes));
+    if (spot.is_clear()) return spots.push_back(spot);
+  }
+}
+
+// On both sides of each crossing from 8 bytes to 256 MiB, as near to it as the result is clear.
+void add_crossings(const Machine& machine, std::vector<Spot>& spots) {
+  constexpr double step = 17.0 / 16, most = 1 << 28;
+  for (double bytes = 8; bytes < most; bytes *= step) {
+    if (best_of(machine, std::llround(bytes)) == best_of(machine, std::llround(bytes * step))) continue;
+    add_clear_spot(machine, bytes, 1 / step, spots);
+    add_clear_spot(machine, bytes * step, step, spots);
+  }
+}
+
+// Whether the submission's own predictions are smaller for another algorithm than for the one that it chose.
+bool contradicts_itself(const Spot& spot, Algorithm got) {
+  Json cases = Json::array();
+  for (const auto algorithm : all_algorithms) {
+    cases.push_back(to_json(spot));
+    cases.back()["algorithm"] = static_cast<int>(algorithm);
+  }
+  const Json replies = judge::ask("predict", cases);
+  if (replies.size() != all_algorithms.size()) return false;
+  const auto of = [&](Algorithm a) { return judge::real(replies.at(static_cast<std::size_t>(a))); };
+  return std::ranges::any_of(all_algorithms, [&](Algorithm a) { return of(a) < of(got) * 0.99; });
+}
+
+void diagnose_choice(const Spot& spot, Algorithm got) {
+  if (!contradicts_itself(spot, got)) return;
+  misconception("not_the_smallest_prediction",
+                "your own predict() gives a smaller time for another algorithm; fix: compare the predictions "
+                "of all algorithms for this machine and this size, because no size is a limit for all "
+                "machines");
+}
+
+std::vector<Algorithm> ask_choices(const std::vector<Spot>& spots) {
+  Json cases = Json::array();
+  for (const auto& s : spots) cases.push_back(to_json(s));
+  std::vector<Algorithm> got;
+  for (const auto& reply : judge::ask("choose", cases)) {
+    const int number = reply;
+    if (number < 0 || number >= static_cast<int>(all_algorithms.size())) {
+      ADD_FAILURE() << "choose: expected an algorithm; it returned the number " << number;
+      return {};
+    }
+    got.push_back(static_cast<Algorithm>(number));
+  }
+  return got;
+}
+
+void fail_choice(const Spot& spot, Algorithm got, const std::string& how) {
+  const auto best = *std::ranges::min_element(all_algorithms, {}, [&](Algorithm a) { return spot.of(a); });
+  ADD_FAILURE() << fmt::format(
+      "choose: {} bytes, {}: expected {}, which takes {:.1f} us {}; it chose {}, which takes {:.1f} us",
+      spot.bytes, spot.machine.text(), name(best), spot.best() * 1e6, how, name(got), spot.of(got) * 1e6);
+}
+
 }  // namespace
 
 void expect_choices(judge::Random& random, const std::vector<std::function<Machine()>>& machines) {
   std::vector<Spot> spots;
-  Json cases = Json::array();
   for (const auto& draw : machines) {
     const auto [small, large] = pair_of_spots(random, draw);
-    for (const auto& s : {small, large}) {
-      spots.push_back(s);
-      cases.push_back(to_json(s));
-    }
+    spots.push_back(small);
+    spots.push_back(large);
   }
-  const auto replies = judge::ask("choose", cases);
-  std::vector<Algorithm> got;
-  for (const auto& reply : replies) {
-    const int number = reply;
-    if (number < 0 || number >= static_cast<int>(all_algorithms.size())) {
-      ADD_FAILURE() << "choose: expected an algorithm; it returned the number " << number;
-      return;
-    }
-    got.push_back(static_cast<Algorithm>(number));
-  }
+  const auto got = ask_choices(spots);
   for (std::size_t i = 0; i < got.size(); ++i) {
     if (spots[i].is_good(got[i])) continue;
     diagnose_choices(spots, got);
-    const auto best =
-        *std::ranges::min_element(all_algorithms, {}, [&](Algorithm a) { return spots[i].of(a); });
-    ADD_FAILURE() << fmt::format(
-        "choose: {} bytes, {}: expected {}, which takes {:.1f} us in the simulator; it chose {}, which takes "
-        "{:.1f} us",
-        spots[i].bytes, spots[i].machine.text(), name(best), spots[i].best() * 1e6, name(got[i]),
-        spots[i].of(got[i]) * 1e6);
+    diagnose_choice(spots[i], got[i]);
+    fail_choice(spots[i], got[i], "in the simulator");
+    return;
+  }
+}
+
+void expect_smallest_predictions(judge::Random& random, const std::vector<Machine>& machines) {
+  std::vector<Spot> spots;
+  for (const auto& machine : machines) {
+    add_crossings(machine, spots);
+    add_clear_spot(machine, random.between(8, 1 << 24), 17.0 / 16, spots);
+  }
+  const auto got = ask_choices(spots);
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    if (spots[i].is_good(got[i])) continue;
+    if (contradicts_itself(spots[i], got[i]))
+      misconception(
+          "not_the_smallest_prediction",
+          "your own predict() gives a smaller time for another algorithm; fix: compare the "
+          "predictions of all algorithms for this machine and this size, because no size is a limit "
+          "for all machines");
+    fail_choice(spots[i], got[i], "by the contract's formulas");
     return;
   }
 }

@@ -1,10 +1,13 @@
 // Lab 12, part 1: the line through measurements.
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "judge/ask.h"
+#include "judge/numbers.h"
 #include "support.h"
 
 namespace lab12 {
@@ -57,6 +60,13 @@ constexpr LineIdea line_ideas[]{
     {"weight_not_squared",
      "each point has the weight 1/seconds; fix: use 1/seconds^2, because the relative error is squared",
      [](const Points& points) { return fit(points, 1); }},
+    {"no_time_below_zero",
+     "the line was moved so that it is nowhere below zero; fix: return the line with the smallest sum of "
+     "errors, whatever its numbers are, because errors of measurement can make it negative",
+     [](const Points& points) {
+       const auto right = fit(points, 2);
+       return Line{std::max(right.at_zero, 0.0), std::max(right.per_byte, 0.0)};
+     }},
     {"first_and_last_point",
      "this is the line through the first and the last point; fix: use all measured points",
      [](const Points& points) {
@@ -82,6 +92,19 @@ void diagnose_lines(const std::vector<Points>& cases, const std::vector<Line>& g
     for (std::size_t i = 0; fits && i < got.size(); ++i) fits = are_near(got[i], idea.line(cases[i]));
     if (fits) return misconception(idea.name, idea.in_words);
   }
+}
+
+// The submission's own lines of both series; undefined numbers are NaN.
+std::vector<Line> own_lines(const Points& one_way, const Points& burst) {
+  std::vector<Line> lines;
+  const Json cases{{{"text", "fit_line"}, {"points", one_way}}, {{"text", "fit_line"}, {"points", burst}}};
+  for (const auto& reply : judge::ask("fit_line", cases))
+    lines.push_back({judge::real(reply.at(0)), judge::real(reply.at(1))});
+  return lines;
+}
+
+std::array<double, 3> costs_of(const Line& way, const Line& port) {
+  return {way.at_zero - port.at_zero, port.at_zero, (way.per_byte + port.per_byte) / 2};
 }
 
 }  // namespace
@@ -142,7 +165,7 @@ void expect_costs(const Points& one_way, const Points& burst) {
       judge::ask("costs_of", Json::array({{{"text", "costs_of"}, {"one_way", one_way}, {"burst", burst}}}));
   if (replies.empty()) return;
   const auto way = fit(one_way, 2), port = fit(burst, 2);
-  const double right[]{way.at_zero - port.at_zero, port.at_zero, (way.per_byte + port.per_byte) / 2};
+  const auto right = costs_of(way, port);
   struct {
     const char *name, *unit;
     double units;  // in one second, or in one second per byte
@@ -150,7 +173,14 @@ void expect_costs(const Points& one_way, const Points& burst) {
   for (std::size_t i = 0; i < 3; ++i) {
     const double got = replies[0].at(i).is_number() ? replies[0][i].get<double>() : NAN;
     if (is_near(got, right[i])) continue;
-    if (i == 0 && is_near(got, way.at_zero)) {
+    const auto own = own_lines(one_way, burst);
+    if (own.size() < 2) return;
+    if (is_near(got, costs_of(own[0], own[1])[i])) {
+      misconception(
+          "follows_from_fit_line",
+          "costs_of is right for the lines that fit_line returns, but these are wrong; fix: fit_line "
+          "first (Part1Fit.measurements_with_errors)");
+    } else if (i == 0 && is_near(got, way.at_zero)) {
       misconception("overhead_counted_twice",
                     "this is overhead and alpha together, which is the time of an empty message in one_way; "
                     "fix: subtract the overhead, because alpha begins when the message has left the port");

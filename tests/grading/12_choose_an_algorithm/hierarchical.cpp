@@ -1,5 +1,6 @@
 // Lab 12, part 4: an all_reduce over several nodes, and the bytes that leave a node.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -205,7 +206,51 @@ Item large_integers(judge::Random& random, int ranks, int elements) {
   return item;
 }
 
+// Between 1 and 10^7 in size, of both signs.
+Item order_matters(judge::Random& random, int ranks, int elements) {
+  Item item{"f32", {}};
+  for (int rank = 0; rank < ranks; ++rank) {
+    Json numbers = Json::array();
+    for (int i = 0; i < elements; ++i) {
+      const double size = std::pow(10, random.between(0, 6)) * random.between(100, 999) / 97;
+      numbers.push_back(static_cast<double>(static_cast<float>(random.between(0, 1) == 0 ? size : -size)));
+    }
+    item.of.push_back(numbers);
+  }
+  return item;
+}
+
 void expect_sums(const Cluster& c, const std::vector<Item>& items) { check(c, items, run(c, items)); }
+
+void expect_same_bits(const Cluster& c, const Item& item) {
+  const auto replies = run(c, {item}).answers(allowed);
+  if (replies.empty()) return;
+  const Json first = replies[0].at(0).at("numbers");
+  for (std::size_t rank = 0; rank < replies.size(); ++rank) {
+    const Json& got = replies[rank].at(0).at("numbers");
+    for (std::size_t i = 0; i < item.of[0].size(); ++i) {
+      double sum = 0, magnitude = 0;
+      for (const Json& numbers : item.of) {
+        sum += numbers[i].get<double>();
+        magnitude += std::abs(numbers[i].get<double>());
+      }
+      if (std::abs(judge::real(got.at(i)) - sum) > 1e-6 * magnitude) {
+        ADD_FAILURE() << fmt::format("{}: element {} is {} on rank {}; expected about {}", text(c, item), i,
+                                     judge::number_text(got[i]), rank, sum);
+        return;
+      }
+      if (got[i] == first.at(i)) continue;
+      misconception(
+          "each_rank_sums_in_its_own_order",
+          "float addition depends on the order: ranks that add the same numbers in different orders "
+          "get different bits; fix: let one rank compute each element, and give its result to all");
+      ADD_FAILURE() << fmt::format(
+          "{}: expected the same bits on all ranks; element {} is {} on rank 0 and {} on rank {}",
+          text(c, item), i, judge::number_text(first[i]), judge::number_text(got[i]), rank);
+      return;
+    }
+  }
+}
 
 void expect_node_traffic(const Cluster& c, const Item& item) {
   const auto done = run(c, {item});

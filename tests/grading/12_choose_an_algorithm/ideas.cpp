@@ -68,6 +68,13 @@ const std::vector<Idea>& ideas() {
        "this is the time of the way up or the way down alone; fix: add both, because an all_reduce needs "
        "both",
        [](const Pieces& p) { return (2 * p.levels - 1) * p.port(p.size) + p.levels * p.alpha; }},
+      {A::double_tree, "levels_rounded_down",
+       "log2 n was rounded down; fix: round up, because the ranks beyond the largest power of two need one "
+       "more level",
+       [](const Pieces& p) {
+         const double levels = std::exp2(p.levels) == p.n ? p.levels : p.levels - 1;
+         return (4 * levels - 2) * p.port(p.size / 2) + 2 * levels * p.alpha;
+       }},
       {A::double_tree, "all_data_on_both_trees",
        "here each of the two trees carries all of the data; fix: count one half for each",
        [](const Pieces& p) { return (4 * p.levels - 2) * p.port(p.size) + 2 * p.levels * p.alpha; }},
@@ -129,6 +136,20 @@ void diagnose(const std::vector<Question>& questions, const std::vector<double>&
                                         "and sizes in bytes, not bits",
                                         factor > 1 ? "8 times as long as" : "an eighth of the time that"));
   }
+  const auto with_links = [](Question q, bool all_within) {
+    (all_within ? q.machine.between : q.machine.within) = all_within ? q.machine.within : q.machine.between;
+    return computed(q);
+  };
+  if (fits([&](const Question& q) { return with_links(q, true); }))
+    return judge::misconception(
+        "links_within_a_node_everywhere",
+        "on several nodes every message of a flat algorithm was counted as one within "
+        "a node; fix: count it as one between nodes");
+  if (fits([&](const Question& q) { return with_links(q, false); }))
+    return judge::misconception(
+        "links_between_nodes_everywhere",
+        "on one node messages were counted as messages between nodes; fix: count them "
+        "as messages within the node");
   for (const auto& idea : ideas()) {
     if (idea.algorithm == questions[0].algorithm &&
         fits([&](const Question& q) { return idea.seconds(pieces_of(q)); }))

@@ -81,6 +81,9 @@ void expect_traffic(Algorithm algorithm, const std::vector<int>& ranks, std::int
 // Checks, on each machine, two sizes that need different algorithms; the chosen one may be at most 5 % slower
 // than the fastest.
 void expect_choices(judge::Random& random, const std::vector<std::function<Machine()>>& machines);
+// Checks, on each machine, sizes on both sides of every size at which another algorithm becomes the one with
+// the smallest time by the contract's formulas.
+void expect_smallest_predictions(judge::Random& random, const std::vector<Machine>& machines);
 // Checks algorithms that take the same time.
 void expect_the_first_of_equals();
 
@@ -100,6 +103,10 @@ struct Item {
 Item small_numbers(judge::Random& random, int ranks, int elements, const std::string& dtype = "f32");
 Item large_integers(judge::Random& random, int ranks, int elements);  // integers that f64 cannot hold
 
+Item order_matters(judge::Random& random, int ranks, int elements);  // their f32 sum depends on the order
+
+// Checks that all ranks have the same bits, close to the sum.
+void expect_same_bits(const Cluster& cluster, const Item& item);
 void expect_sums(const Cluster& cluster, const std::vector<Item>& items);
 void expect_node_traffic(const Cluster& cluster, const Item& item);
 
