@@ -53,7 +53,8 @@ void diagnose_order(const Asked& asked, const std::vector<Json>& replies) {
     for (const auto& reads : replies[static_cast<std::size_t>(rank)].at("reads")) {
       const Reads got = reads;
       as_epoch_0 = as_epoch_0 && sorted(got) == sorted(share(asked, rank, 0, asked.seed));
-      shorter = shorter && std::ssize(got) == asked.samples / asked.ranks / asked.batch * asked.batch;
+      shorter =
+          shorter && std::ssize(got) == std::ssize(share(asked, rank, 0, 0)) / asked.batch * asked.batch;
     }
   }
   if (as_epoch_0)

@@ -19,7 +19,7 @@ inline Json plan_of(const Asked& asked, bool checkpoint, const Json& more = Json
   return plan;
 }
 
-inline std::int64_t share_size(const Asked& asked) { return asked.samples / asked.ranks; }
+inline std::int64_t share_size(const Asked& asked) { return (asked.samples + asked.ranks - 1) / asked.ranks; }
 
 // A rank's reads of its i-th epoch, in the order in which they were made.
 inline Reads epoch_reads(const Asked& asked, const Json& reply, std::size_t i) {

@@ -78,7 +78,43 @@ void diagnose_resumed(const Asked& asked, int killed_in, const std::vector<Json>
         {.forgets_statistics_before = killed_in}}});
 }
 
+// One result for each epoch that the resumed run has run, the same as those of the run that was not killed.
+bool check_resumed_results(const Asked& asked, int killed_in, const Json& whole, const Json& resumed) {
+  const auto left = asked.epochs.size() - static_cast<std::size_t>(killed_in);
+  if (resumed.size() != left) {
+    if (resumed.size() == asked.epochs.size())
+      misconception("results_of_epochs_not_run",
+                    "the list has a result for every epoch of the plan; fix: return those of the epochs that "
+                    "this call has run");
+    ADD_FAILURE() << fmt::format(
+        "train_model, {} epochs, {} of them complete before a resume: it returned {} results; expected {}",
+        asked.epochs.size(), killed_in, resumed.size(), left);
+    return false;
+  }
+  for (std::size_t i = 0; i < left; ++i) {
+    const Json& right = whole.at(i + static_cast<std::size_t>(killed_in));
+    if (resumed[i] == right) continue;
+    ADD_FAILURE() << fmt::format(
+        "train_model, resumed after {} epochs: result {} is {}; expected that of epoch {} of the run that "
+        "was "
+        "not killed, {}",
+        killed_in, i, resumed[i].dump(), i + static_cast<std::size_t>(killed_in), right.dump());
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+void expect_never_without(const Asked& asked) {
+  const auto replies = answers(run(asked, "save", {{"epochs_done", 1}, {"old", true}}));
+  if (replies.empty() || !replies[0].at("was_without")) return;
+  misconception(
+      "a_moment_without_a_checkpoint",
+      "a run that is killed while it saves has no checkpoint; fix: leave the old file where it is, and let "
+      "save_safetensors() put the new one in its place when it is complete");
+  ADD_FAILURE() << "save_checkpoint removes the old checkpoint before the new one is in its place";
+}
 
 void expect_checkpoint_each_epoch(const Asked& asked) {
   const auto killed = killed_run(asked, 1);
@@ -103,6 +139,7 @@ void expect_resumed(const Asked& asked, int killed_in) {
         distance(numbers_of(whole[rank].at("numbers")), numbers_of(replies[rank].at("numbers"))));
     return;
   }
+  if (!check_resumed_results(asked, killed_in, whole[0].at("results"), replies[0].at("results"))) return;
   // With a model as small as this, whether the last bits differ is a matter of chance.
   if (whole[0].at("orders") <= 1) return;
   misconception("adds_in_another_order", other_buckets_in_words);

@@ -15,26 +15,54 @@ namespace {
 
 using judge::misconception;
 
-// Whether two ranks have read the same sample in their first epoch; the number of ranks divides that of
-// samples.
+// Whether more samples than the padding needs were read by two ranks in their first epoch.
 bool shares_overlap(const Asked& asked, const std::vector<Json>& replies) {
   std::vector<int> looks(static_cast<std::size_t>(asked.samples));
   for (const Json& reply : replies)
     for (const std::int64_t index : epoch_reads(asked, reply, 0)) ++looks.at(static_cast<std::size_t>(index));
-  return std::ranges::max(looks) > 1;
+  return std::ranges::count(looks, 0) > 0;
+}
+
+bool all_have_read(const Asked& asked, const std::vector<Json>& replies, std::int64_t each_epoch) {
+  return std::ranges::all_of(replies, [&](const Json& reply) {
+    return std::ssize(reply.at("reads")) == each_epoch * std::ssize(asked.epochs);
+  });
+}
+
+// Two ranks per node: rank 2 reads what rank 0 reads.
+bool read_as_local_ranks(const Asked& asked, const std::vector<Json>& replies) {
+  for (int rank = 0; rank < asked.ranks; ++rank)
+    for (std::size_t i = 0; i < asked.epochs.size(); ++i)
+      if (epoch_reads(asked, replies[static_cast<std::size_t>(rank)], i) !=
+          right_reads(asked, rank % 2, static_cast<int>(i)))
+        return false;
+  return true;
 }
 
 // Returns false, and the test has failed, if ranks did not read what they should.
 bool check_reads(const Asked& asked, const std::vector<Json>& replies) {
   const auto epochs = asked.epochs.size();
   const auto in_order = [](std::size_t i) { return static_cast<int>(i); };
-  const bool all = std::ranges::all_of(replies, [&](const Json& reply) {
-    return std::ssize(reply.at("reads")) == share_size(asked) * static_cast<std::int64_t>(epochs);
-  });
+  const bool all = all_have_read(asked, replies, share_size(asked));
+  Asked no_seed = asked;
+  no_seed.seed = 0;
   if (all && has_read(asked, replies, epochs, in_order)) return true;
   if (all && has_read(asked, replies, epochs, [](std::size_t) { return 0; }))
     misconception("set_epoch_forgotten",
                   "every epoch has the order of epoch 0; fix: call sampler.set_epoch(epoch) on all ranks");
+  else if (all && has_read(no_seed, replies, epochs, in_order))
+    misconception("seed_forgotten",
+                  "the samples were read in the order of seed 0; fix: give the sampler the seed of the plan");
+  else if (all && asked.topology == "nodes-of-2" && read_as_local_ranks(asked, replies))
+    misconception(
+        "local_rank_for_the_sampler",
+        "on each node the samples were read as on the first one: the local rank was taken for the rank; "
+        "fix: give the sampler dist::get_rank()");
+  else if (share_size(asked) * asked.ranks != asked.samples &&
+           all_have_read(asked, replies, asked.samples / asked.ranks))
+    misconception("drops_the_rest",
+                  "the samples that are left over when each rank has the same number were read by no rank; "
+                  "fix: leave .drop_last of the sampler as it is, false");
   else if (all && shares_overlap(asked, replies))
     misconception("sampler_seed_of_each_rank",
                   "two ranks have read the same sample, and other samples are read by no rank; fix: give the "
@@ -58,6 +86,43 @@ const std::vector<Idea>& run_ideas() {
        "the gradients include those of the batches before; fix: call zero_grad() before each backward",
        {.zeroes = false}}};
   return known;
+}
+
+// Other numbers of the plan, if the model is the one that they would give.
+void diagnose_plan(const Asked& asked, const Json& numbers) {
+  struct Plan {
+    const char *name, *in_words;
+    double lr, momentum;
+    std::int64_t batch;
+  };
+  const double n = asked.ranks;
+  const Plan plans[]{
+      {"lr_scaled",
+       "the learning rate was multiplied by the number of ranks; fix: use plan.lr as it is, because the "
+       "gradients "
+       "are means over the ranks",
+       n * asked.lr, asked.momentum, asked.batch},
+      {"lr_scaled",
+       "the learning rate was divided by the number of ranks; fix: use plan.lr as it is, because the "
+       "gradients "
+       "are means over the ranks already",
+       asked.lr / n, asked.momentum, asked.batch},
+      {"momentum_missing", "the optimizer has no momentum; fix: give it plan.momentum", asked.lr, 0,
+       asked.batch},
+      {"batch_divided",
+       "the batches were smaller by the number of ranks; fix: plan.batch_size is the batch of each rank",
+       asked.lr, asked.momentum, std::max<std::int64_t>(1, asked.batch / asked.ranks)},
+      {"batch_multiplied",
+       "the batches were larger by the number of ranks; fix: plan.batch_size is the batch of each rank",
+       asked.lr, asked.momentum, asked.batch * asked.ranks}};
+  for (const Plan& plan : plans) {
+    Asked other = asked;
+    other.lr = plan.lr;
+    other.momentum = plan.momentum;
+    other.batch = plan.batch;
+    if (distance(trained(other).numbers[0], numbers_of(numbers)) > near) continue;
+    return misconception(plan.name, plan.in_words);
+  }
 }
 
 void check_results(const Asked& asked, const Json& reply, const Trained& right) {
@@ -109,6 +174,7 @@ void expect_run(const Asked& asked) {
   const double apart = distance(right.numbers[0], numbers_of(replies[0].at("numbers")));
   if (apart > near || !same_everywhere(replies)) {
     diagnose_numbers(asked, replies[0].at("numbers"), run_ideas());
+    if (asked.ranks > 1) diagnose_plan(asked, replies[0].at("numbers"));
     ADD_FAILURE() << fmt::format(
         "train_model, {} epochs on {} ranks: {}; rank 0's model is at a relative distance of {:.1e} from the "
         "right one; seed, batch size, learning rate and momentum must be those of the plan",
@@ -118,6 +184,14 @@ void expect_run(const Asked& asked) {
     return;
   }
   for (const Json& reply : replies) {
+    if (!reply.at("on_device")) {
+      misconception("not_on_the_device",
+                    "the model was never moved; fix: call model.to(dist::get_device()) first");
+      ADD_FAILURE()
+          << "train_model: at the end the model must be on dist::get_device(); some of its tensors are "
+             "on the CPU";
+      return;
+    }
     check_results(asked, reply, right);
     if (testing::Test::HasFailure()) return;
   }
@@ -146,12 +220,15 @@ void expect_digits() {
   if (replies.empty()) return;
   const double known =
       digits_known(numbers_of(replies[0].at("numbers")), dist::data::Digits(test_size, test_seed));
-  if (known < wanted || !same_everywhere(replies))
+  const auto heading = fmt::format("train_model of a ConvNet on {} digits, {} epochs on {} ranks", train_size,
+                                   asked.epochs.size(), asked.ranks);
+  if (!same_everywhere(replies)) {
+    ADD_FAILURE() << heading << ": at the end the ranks must have the same model; they have different ones";
+  } else if (known < wanted) {
     ADD_FAILURE() << fmt::format(
-        "train_model of a ConvNet on {} digits, {} epochs on {} ranks: its accuracy is {:.1f} % on {} other "
-        "digits, and must be at least {:.0f} %; the ranks' models {}",
-        train_size, asked.epochs.size(), asked.ranks, 100 * known, test_size, 100 * wanted,
-        same_everywhere(replies) ? "are the same, as they must be" : "differ, but must be the same");
+        "{}: its accuracy is {:.1f} % on {} other digits; expected at least {:.0f} %", heading, 100 * known,
+        test_size, 100 * wanted);
+  }
 }
 
 }  // namespace lab16

@@ -3,6 +3,7 @@
 // numbers, and what is in this rank's own folder.
 #include "judge/runner.h"
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -13,13 +14,48 @@
 #include <set>
 #include <stdexcept>
 
+#include <fcntl.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "dist/data/digits.h"
 #include "dist/dist.h"
 
 #include "train_convnet.h"
 #include "world.h"
+
+// The ranks' own device: memory of the CPU under another name, so that a tensor that a submission leaves on
+// the CPU is noticed where a GPU would notice it.
+static bool has_own_device = true;
+namespace dist {
+Device get_device(Caller) { return has_own_device ? Device{DeviceType::cpu, 1} : cpu; }
+}  // namespace dist
+
+namespace {
+
+// The path of the checkpoint, and whether a file there was removed.
+std::string guarded;
+bool was_removed = false;
+
+int remove_file(int folder, const char* path, int flags) {
+  struct stat its {};
+  was_removed = was_removed || (!guarded.empty() && path == guarded && ::stat(path, &its) == 0);
+  return static_cast<int>(::syscall(SYS_unlinkat, folder, path, flags));
+}
+
+}  // namespace
+
+// In place of the C library's: std::filesystem::remove() comes here, too.
+extern "C" {
+int unlinkat(int folder, const char* path, int flags) noexcept { return remove_file(folder, path, flags); }
+int unlink(const char* path) noexcept { return remove_file(AT_FDCWD, path, 0); }
+int remove(const char* path) noexcept {
+  const int result = remove_file(AT_FDCWD, path, 0);
+  return result == 0 || errno != EISDIR ? result : remove_file(AT_FDCWD, path, AT_REMOVEDIR);
+}
+}
 
 namespace {
 
@@ -154,6 +190,7 @@ nn::SGD optimizer_of(nn::Module& model, const Json& task) {
 // "batches": lists of samples. Before the first one the gradients hold arbitrary values.
 Json step(const Json& task) {
   Counting model(model_of(task));
+  model.to(dist::get_device());
   auto optimizer = optimizer_of(model, task);
   for (auto* parameter : model.parameters()) parameter->grad.fill_(3);
   const auto samples = samples_of(task, "train");
@@ -169,6 +206,7 @@ Json step(const Json& task) {
 // "epochs": their numbers, one after another. The model arrives as an evaluation leaves it.
 Json epochs(const Json& task) {
   Counting model(model_of(task));
+  model.to(dist::get_device());
   auto optimizer = optimizer_of(model, task);
   dist::DistributedDataParallel ddp(model, lab::same_buckets);
   Watched samples(samples_of(task, "train"));
@@ -190,6 +228,7 @@ Json epochs(const Json& task) {
 
 Json evaluate(const Json& task) {
   Counting model(model_of(task));
+  model.to(dist::get_device());
   Watched samples(samples_of(task, "test"));
   const double accuracy = lab::evaluate(model, samples);
   return {{"accuracy", accuracy},
@@ -202,24 +241,45 @@ Json state_of(nn::Module& model, const nn::Optimizer& optimizer) {
   return {{"model", lab16::flat(model.state_dict())}, {"optimizer", lab16::flat(optimizer.state_dict())}};
 }
 
-// A state that differs between ranks only as in a real run, which means not at all.
+// Whether there is a moment without a checkpoint while `save` replaces an older one, because that is removed
+// first.
+template <class F>
+bool removes(const fs::path& file, const F& save) {
+  guarded = file;
+  was_removed = false;
+  save();
+  guarded.clear();
+  return was_removed;
+}
+
+// A state that differs between ranks only as in a real run, which means not at all. "old": rank 0 finds an
+// older file at the path.
 Json save(const Json& task) {
   const Folder folder;
+  if (task.value("old", false) && dist::get_rank() == 0) folder.put("6f6c64");
   Counting model(model_of(task));
+  model.to(dist::get_device());
   auto optimizer = optimizer_of(model, task);
   for (auto* parameter : model.parameters()) parameter->grad.fill_(0.25);
   optimizer.step();
-  lab::save_checkpoint(folder.file(), model, optimizer, task.at("epochs_done"));
-  return {{"state", state_of(model, optimizer)}, {"folder", folder.content()}};
+  const bool was_without = removes(
+      folder.file(), [&] { lab::save_checkpoint(folder.file(), model, optimizer, task.at("epochs_done")); });
+  return {{"state", state_of(model, optimizer)}, {"folder", folder.content()}, {"was_without", was_without}};
 }
 
 Json load(const Json& task) {
   const Folder folder;
   folder.put(task.at("file"));
   Counting model(model_of(task));
+  model.to(dist::get_device());
   auto optimizer = optimizer_of(model, task);
   const int epochs_done = lab::load_checkpoint(folder.file(), model, optimizer);
   return {{"state", state_of(model, optimizer)}, {"epochs_done", epochs_done}};
+}
+
+bool is_on_device(nn::Module& model) {
+  return std::ranges::all_of(model.state_dict(),
+                             [](const auto& one) { return one.tensor.device() == dist::get_device(); });
 }
 
 // "file": its initial content, null for no file; "kill_after": reads, -1 for never.
@@ -248,11 +308,13 @@ Json train(const Json& task) {
           {"trained", model.trained()},
           {"orders", model.orders()},
           {"numbers", lab16::flat(model.state_dict())},
+          {"on_device", is_on_device(model)},
           {"folder", folder.content()}};
 }
 
 Json handle(const Json& task) {
   const std::string call = task.at("call");
+  has_own_device = task.at("what") == "spots";  // oneDNN's convolutions know one CPU only
   // In a ring, the order of additions depends on the position of a gradient in its bucket.
   ::setenv("DIST_ALGO", "allreduce:ring", 1);
   dist::init_process_group();

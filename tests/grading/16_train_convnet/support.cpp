@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <regex>
 
 #include <nlohmann/json.hpp>
 
@@ -135,14 +136,17 @@ Asked draw_asked(judge::Random& random, int ranks) {
   asked.data_seed = static_cast<std::uint64_t>(random.between(1, 1'000'000));
   asked.seed = static_cast<std::uint64_t>(random.between(1, 1'000'000));
   asked.batch = random.between(4, 6);
-  // Every rank has the same number of samples, and the last batch is smaller.
-  asked.samples = ranks * (2 * asked.batch + random.between(1, 3));
+  // Every rank reads the same number of samples, one of them for a second time, and the last batch is
+  // smaller.
+  asked.samples = ranks * (2 * asked.batch + random.between(1, 3)) - (ranks > 1 ? 1 : 0);
+  if (ranks == 4) asked.topology = "nodes-of-2";
   return asked;
 }
 
 judge::SimRun run(const Asked& asked, const std::string& call, const Json& more) {
   judge::SimPlan plan;
   plan.limits.writes_files = true;
+  plan.topology = asked.topology;
   for (int rank = 0; rank < asked.ranks; ++rank) {
     plan.tasks.push_back(asked.task(call, rank));
     plan.tasks.back().update(more);
@@ -159,6 +163,16 @@ std::vector<Json> answers(const judge::SimRun& run) {
       judge::misconception("leaves_the_others_waiting",
                            "a rank does not make the call that the other ranks make; fix: call every "
                            "collective on every rank, also on a rank that has no sample or does not write");
+  }
+  for (const auto& failure : run.report.failures) {
+    // Both have the CPU's name; the weights' device is the ranks' own.
+    static const std::regex on_two_devices(R"(is (\w+) on cpu, \1 on cpu is expected)");
+    if (!std::regex_search(failure.what, on_two_devices)) continue;
+    judge::misconception(
+        "not_on_the_device",
+        "a layer's input is on the CPU and its weights are on dist::get_device(), which in this "
+        "grading is not the CPU, although it has its name; fix: move the model and the inputs "
+        "with .to(dist::get_device())");
   }
   return run.answers({"all_reduce", "all_gather", "broadcast", "reduce", "gather", "scatter",
                       "reduce_scatter", "all_to_all", "barrier"});

@@ -31,9 +31,10 @@ struct Asked {
   std::uint64_t seed = 0;             // the sampler's
   std::vector<int> epochs{0};         // their numbers
   double lr = 0.25, momentum = 0.75;  // exact in binary
+  std::string topology = "laptop";
   Json task(const std::string& call, int rank) const;
 };
-// The number of samples is a multiple of the ranks, but not of the batches.
+// The number of samples is a multiple neither of the ranks nor of the batches. Four ranks are on two nodes.
 Asked draw_asked(judge::Random& random, int ranks);
 // `more`: added to each rank's task.
 judge::SimRun run(const Asked& asked, const std::string& call, const Json& more = Json::object());
@@ -88,6 +89,8 @@ void expect_epochs(const Asked& asked, Look look);
 // Parts 3 and 4: *_evaluate.cpp.
 void expect_accuracy(const Asked& asked);
 void expect_one_writer(const Asked& asked);
+// While a checkpoint is replaced, the old or the new one is complete at any time.
+void expect_never_without(const Asked& asked);
 void expect_everything_back(const Asked& asked, int epochs_done);
 // Part 5: *_run.cpp, *_resume.cpp.
 void expect_run(const Asked& asked);
