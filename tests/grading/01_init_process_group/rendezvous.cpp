@@ -117,7 +117,8 @@ void JobRun::start(int rank) {
   Json task{{"call", "rendezvous"},
             {"job", job_},
             {"entry", judge::to_hex(entry(rank))},
-            {"timeout_ms", timeout_.count()},
+            {"timeout_ms", has_no_limit_ ? -1 : timeout_.count()},
+            {"loses_store", loses_store_},
             {"place", {{"rank", rank}, {"local_rank", rank % 2}, {"world_size", world_size()}}}};
   task.update(lobby_.address());
   started_[static_cast<std::size_t>(rank)] = true;
@@ -324,6 +325,24 @@ void JobRun::expect_too_late(int late) {
     if (std::ranges::find(missing, late) != missing.end()) continue;
     ADD_FAILURE() << fmt::format("rank {} of {}: rank {} came too late, and the error does not name it: {}",
                                  rank, world_size(), late, text);
+    return;
+  }
+}
+
+void JobRun::expect_store_lost() {
+  const auto outcomes = team_.finish();
+  for (int rank = 0; rank < world_size(); ++rank) {
+    const auto& outcome = outcomes[static_cast<std::size_t>(rank)];
+    if (!started_[static_cast<std::size_t>(rank)]) continue;
+    const auto who = fmt::format("rank {} of {}", rank, world_size());
+    if (!judge::has_completed(outcome, who)) return;
+    if (judge::is_error(outcome.reply) && outcome.reply["error"].value("code", "") != "timeout") continue;
+    misconception("any_error_is_a_missing_rank",
+                  "an error of the store itself was told as a rank that did not come; fix: catch errors with "
+                  "the code timeout only, and let all others pass, because they say what is wrong");
+    ADD_FAILURE() << fmt::format(
+        "{}: the store was lost long before the timeout of {} ms; expected its own error, not {}", who,
+        timeout_.count(), shown(outcome.reply.dump()));
     return;
   }
 }

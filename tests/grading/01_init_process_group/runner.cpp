@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dist/core/deadline.h"
+#include "dist/core/fail.h"
 #include "dist/group/process_group.h"
 #include "dist/store/tcp_store.h"
 
@@ -17,13 +18,50 @@ lab::Place place_from(const Json& json) {
   return {json.at("rank"), json.at("local_rank"), json.at("world_size")};
 }
 
+// The job's store. It gives up at once if a deadline has passed, and it may be lost for readers.
+class Observed : public dist::Store {
+ public:
+  Observed(std::shared_ptr<dist::Store> store, bool is_lost) : store_(std::move(store)), is_lost_(is_lost) {}
+  void set(std::string_view key, dist::ConstBytes value) override { store_->set(key, value); }
+  dist::Bytes get(std::string_view key, dist::Deadline deadline) override {
+    expect_time({std::string(key)}, deadline);
+    return store_->get(key, deadline);
+  }
+  std::int64_t add(std::string_view key, std::int64_t delta) override { return store_->add(key, delta); }
+  dist::Bytes compare_set(std::string_view key, dist::ConstBytes expected,
+                          dist::ConstBytes desired) override {
+    return store_->compare_set(key, expected, desired);
+  }
+  void wait(std::span<const std::string> keys, dist::Deadline deadline) override {
+    expect_time({keys.begin(), keys.end()}, deadline);
+    store_->wait(keys, deadline);
+  }
+  bool check(std::span<const std::string> keys) override {
+    if (is_lost_) dist::fail(dist::Errc::connection, "the store at {} was lost", where());
+    return store_->check(keys);
+  }
+  bool remove(std::string_view key) override { return store_->remove(key); }
+  std::int64_t num_keys() override { return store_->num_keys(); }
+  std::string where() const override { return store_->where(); }
+
+ private:
+  void expect_time(const std::vector<std::string>& keys, dist::Deadline deadline) {
+    if (!check(keys) && deadline.passed())
+      dist::fail(dist::Errc::timeout, "the deadline had passed before the keys were asked for");
+  }
+  const std::shared_ptr<dist::Store> store_;
+  const bool is_lost_;
+};
+
 std::shared_ptr<dist::Store> store_of(const Json& task) {
-  return dist::make_tcp_store(task.at("store"), task.at("token"),
-                              dist::Deadline::after(std::chrono::seconds(10)));
+  return std::make_shared<Observed>(dist::make_tcp_store(task.at("store"), task.at("token"),
+                                                         dist::Deadline::after(std::chrono::seconds(10))),
+                                    task.at("loses_store"));
 }
 
 dist::Timeout timeout_of(const Json& task) {
-  return std::chrono::milliseconds(task.at("timeout_ms").get<int>());
+  const int ms = task.at("timeout_ms");
+  return ms < 0 ? dist::no_timeout : std::chrono::milliseconds(ms);
 }
 
 // Fills the memory that the next tensors will get with non-zero bytes, so that missing padding is visible.

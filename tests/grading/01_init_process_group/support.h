@@ -70,6 +70,8 @@ class JobRun {
   judge::Team& team() { return team_; }
 
   void leave_out(judge::Random& random, int ranks);  // this many ranks will never come
+  void without_a_limit() { has_no_limit_ = true; }   // the ranks are given dist::no_timeout
+  void lose_the_store() { loses_store_ = true; }     // whoever reads from it gets Error{connection}
   void start(int rank);
   void start_all();     // except those left out
   void play(int rank);  // publishes its entry, as the process would
@@ -86,8 +88,10 @@ class JobRun {
   void expect_membership();
   // ... or have thrown in time the timeout error that names the ranks left out, ...
   void expect_missing_named();
-  // ... or have thrown the timeout error with `late` among the missing ranks.
+  // ... or have thrown the timeout error with `late` among the missing ranks, ...
   void expect_too_late(int late);
+  // ... or, without a store, its error.
+  void expect_store_lost();
 
  private:
   std::string timeout_text(int rank, const judge::Outcome& outcome);
@@ -104,6 +108,7 @@ class JobRun {
   std::vector<bool> started_;
   std::vector<int> left_out_;
   Milliseconds timeout_;
+  bool has_no_limit_ = false, loses_store_ = false;
   judge::Team team_;
 };
 

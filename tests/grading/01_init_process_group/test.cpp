@@ -78,6 +78,7 @@ TEST(Part2Rendezvous, waits_for_late_joiners) {
     lab01::Lobby lobby;
     lab01::JobRun run(lobby, random, random.between(3, 4), 6000ms);
     const int late = last ? run.world_size() - 1 : random.between(0, run.world_size() - 2);
+    if (!last) run.without_a_limit();
     if (!run.start_all_but(late)) return;
     run.team().listen(250ms);
     run.expect_nobody_has_returned(fmt::format("rank {} had called it", late));
@@ -121,6 +122,11 @@ TEST(Part2Rendezvous, names_the_missing_ranks) {
   three.start_all();
   one.expect_missing_named();
   three.expect_missing_named();
+  if (HasFailure()) return;
+  lab01::JobRun run(lobby, random, 3, 6000ms);
+  run.lose_the_store();
+  run.start(1);
+  run.expect_store_lost();
 }
 
 TEST(Part2Rendezvous, has_one_deadline_for_the_whole_call) {

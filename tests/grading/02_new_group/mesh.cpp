@@ -127,6 +127,16 @@ void expect_mesh(const Shape& shape) {
         rank, shape.rows, shape.columns);
     return;
   }
+  // The groups' numbers ascend in the order in which they were made.
+  for (std::size_t rank = 0; rank + 1 < replies.size(); ++rank) {
+    const auto row = [&](std::size_t of) { return replies[of].at("row_made").get<std::uint64_t>(); };
+    if (row(rank) <= row(rank + 1)) continue;
+    misconception("rows_backwards", "the rows are not made from row 0 on; fix: begin with row 0");
+    ADD_FAILURE() << fmt::format("make_mesh({}, {}): the group of row {} was made after that of row {}",
+                                 shape.rows, shape.columns, place_of(static_cast<int>(rank), shape).row,
+                                 place_of(static_cast<int>(rank) + 1, shape).row);
+    return;
+  }
   expect_groups_made(replies, shape.rows + shape.columns, "every row and every column");
 }
 

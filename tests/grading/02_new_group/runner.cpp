@@ -80,6 +80,7 @@ Json mesh(const Json& task) {
           {"my_row", made.my_row},
           {"my_column", made.my_column},
           {"columns_first", is_made_before(made.column, made.row)},
+          {"row_made", made.row ? made.row.state()->identity.context : 0},
           {"groups", groups_made() - before}};
 }
 
