@@ -97,7 +97,8 @@ std::string memory_svg(const std::vector<MemoryBar>& all, const std::string& tit
   std::string text = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" role=\"img\" "
       "aria-labelledby=\"title\">\n<title id=\"title\">{}</title>\n<style>{}</style>\n"
-      "<rect class=\"paper\" width=\"{}\" height=\"{}\"/>\n<text class=\"title\" x=\"16\" y=\"46\">{}</text>\n",
+      "<rect class=\"paper\" width=\"{}\" height=\"{}\"/>\n<text class=\"title\" x=\"16\" "
+      "y=\"46\">{}</text>\n",
       width, height, title, style, width, height, title);
   for (std::size_t i = 0; i < bars.size(); ++i) {
     const double y = top + row * static_cast<double>(i), wide = bars[i].bytes * scale;

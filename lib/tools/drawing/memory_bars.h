@@ -17,8 +17,8 @@ struct MemoryBar {
 // Appends a bar; neighbours of one phase and unit become one, with the most of both.
 void add(std::vector<MemoryBar>& bars, const MemoryBar& bar);
 
-// Lines of at most `width` columns (at least 40), each ended by '\n'. More than `most` bars are drawn as fewer:
-// neighbours become one, which has the most of them.
+// Lines of at most `width` columns (at least 40), each ended by '\n'. More than `most` bars are drawn as
+// fewer: neighbours become one, which has the most of them.
 //
 //   forward   h.0           ██████████████████            12.4 MiB
 //             h.1           █████████████████████████     16.9 MiB

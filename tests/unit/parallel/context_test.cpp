@@ -49,10 +49,11 @@ struct Case {
   std::int64_t tokens;
   bool balanced, causal;
   std::int64_t kv_heads;
+  int row = 0;
 };
 void PrintTo(const Case& c, std::ostream* out) {
   *out << c.ranks << " ranks, " << c.tokens << " tokens" << (c.balanced ? ", balanced" : "")
-       << (c.causal ? ", causal" : "");
+       << (c.causal ? ", causal" : "") << ", rows of " << c.row;
 }
 
 class RingOfRanks : public testing::TestWithParam<Case> {};
@@ -81,7 +82,8 @@ TEST_P(RingOfRanks, EqualsFullAttention) {
   const auto [out, grads] = run(nn::AttentionCore(), qkv, g);
   run_ranks(c.ranks, [&, out = out, grads = grads](int rank) {
     const ContextSlice slice{c.tokens, c.ranks, c.balanced};
-    const auto [mine, of_mine] = run(RingAttention({}, slice), slice.slice(qkv, rank), slice.slice(g, rank));
+    const auto [mine, of_mine] =
+        run(RingAttention({}, slice, c.row), slice.slice(qkv, rank), slice.slice(g, rank));
     EXPECT_LT(difference(mine, slice.slice(out, rank)), 1e-12);
     EXPECT_LT(difference(of_mine, slice.slice(grads, rank)), 1e-12);
   });
@@ -91,7 +93,20 @@ INSTANTIATE_TEST_SUITE_P(Rings, RingOfRanks,
                          testing::Values(Case{1, 5, true, true, 4}, Case{2, 8, true, true, 4},
                                          Case{2, 9, false, true, 2}, Case{3, 13, true, true, 1},
                                          Case{3, 12, false, false, 4}, Case{4, 16, true, true, 2},
-                                         Case{4, 3, false, true, 4}, Case{5, 31, true, false, 4}));
+                                         Case{4, 3, false, true, 4}, Case{5, 31, true, false, 4},
+                                         Case{4, 17, true, true, 2, 2}, Case{6, 25, true, true, 4, 3},
+                                         Case{6, 11, false, true, 1, 2}, Case{6, 24, true, false, 4, 1},
+                                         Case{9, 40, true, true, 2, 3}));
+
+TEST(RingOfRanks, RefusesRowsThatDoNotDivide) {
+  run_ranks(3, [](int) {
+    const ContextSlice slice{6, 3, true};
+    const Tensor t = zeros({1, 2, 4}), lse = zeros({1, 1, 2});
+    const nn::Heads heads{t, 0, 1, 4};
+    EXPECT_DIST_ERROR(RingAttention({}, slice, 2).forward(heads, lse, heads, heads, heads, {}),
+                      Errc::invalid_argument, "rings of 2 ranks do not divide a group of 3");
+  });
+}
 
 TEST(ContextParallel, AGptEqualsOneRank) {
   for (const bool rotary : {false, true}) {
@@ -125,38 +140,49 @@ TEST(ContextParallel, AGptEqualsOneRank) {
   });
 }
 
+// What attention over `time` tokens a rank costs on virtual ranks.
+sim::Report cost_of(sim::RunOptions options, std::int64_t time, int row, bool with_backward) {
+  constexpr std::int64_t width = 16;
+  return sim::run(options, [=, n = options.ranks](int) {
+    init_process_group();
+    {
+      const ContextSlice slice{time * n, n, true};
+      const RingAttention ring({}, slice, row);
+      const Tensor qkv = zeros({1, time, 3 * width}), out = zeros({1, time, width}),
+                   lse = zeros({1, 1, time});
+      const auto part = [=](const Tensor& t, int i) { return nn::Heads{t, i * width, 1, width}; };
+      const nn::Heads all{out, 0, 1, width};
+      ring.forward(all, lse, part(qkv, 0), part(qkv, 1), part(qkv, 2), {});
+      const Tensor grads = zeros({1, time, 3 * width});
+      if (with_backward)
+        ring.backward({part(grads, 0), part(grads, 1), part(grads, 2)}, all, all, lse, part(qkv, 0),
+                      part(qkv, 1), part(qkv, 2), {});
+    }
+    destroy_process_group();
+  });
+}
+
 TEST(RingAttentionCosts, BytesAreTheHeaders) {
   const int n = 4;
-  const std::int64_t time = 8, width = 16;
-  const auto sent = [&](bool with_backward) {
-    sim::RunOptions options;
-    options.ranks = n;
-    return sim::run(options,
-                    [&, with_backward](int) {
-                      init_process_group();
-                      {
-                        const ContextSlice slice{time * n, n, true};
-                        const RingAttention ring({}, slice);
-                        const Tensor qkv = zeros({1, time, 3 * width}), out = zeros({1, time, width}),
-                                     lse = zeros({1, 1, time});
-                        const auto part = [&](const Tensor& t, int i) {
-                          return nn::Heads{t, i * width, 1, width};
-                        };
-                        const nn::Heads all{out, 0, 1, width};
-                        ring.forward(all, lse, part(qkv, 0), part(qkv, 1), part(qkv, 2), {});
-                        const Tensor grads = zeros({1, time, 3 * width});
-                        if (with_backward)
-                          ring.backward({part(grads, 0), part(grads, 1), part(grads, 2)}, all, all, lse,
-                                        part(qkv, 0), part(qkv, 1), part(qkv, 2), {});
-                      }
-                      destroy_process_group();
-                    })
-        .max_bytes_sent();
-  };
-  const std::uint64_t block = static_cast<std::uint64_t>(2 * time * width * 4);
-  const std::uint64_t forward = sent(false);
-  EXPECT_EQ(forward, (n - 1) * block);
-  EXPECT_EQ(sent(true) - forward, 2 * (n - 1) * block);
+  const std::int64_t time = 8;
+  sim::RunOptions options;
+  options.ranks = n;
+  const std::uint64_t block = 2 * time * 16 * 4;
+  for (const int row : {0, 2, 4}) {
+    const auto sent = [&](bool backward) { return cost_of(options, time, row, backward).max_bytes_sent(); };
+    const std::uint64_t forward = sent(false);
+    EXPECT_EQ(forward, (n - 1) * block) << "rows of " << row;
+    EXPECT_EQ(sent(true) - forward, 2 * (n - 1) * block) << "rows of " << row;
+  }
+}
+
+// Where nodes are rows, one exchange in eight crosses nodes, and all network cards take part in it.
+TEST(RingAttentionCosts, RowsAsNodesSpareTheLinksBetweenNodes) {
+  sim::RunOptions options;
+  options.ranks = 32;
+  options.topology = "dgx-h100-ndr";
+  const auto seconds = [&](int row) { return cost_of(options, 64, row, true).virtual_time_s; };
+  EXPECT_LT(seconds(8), 0.6 * seconds(0));
 }
 
 TEST(TreeAttention, EqualsAttentionToAllKeys) {

@@ -1,5 +1,5 @@
-// Several devices of one process. DataParallel's threads have a stream each: no thread reads what another's has
-// not finished. Models over two devices, alone and as replicas of a DistributedDataParallel.
+// Several devices of one process. DataParallel's threads have a stream each: no thread reads what another's
+// has not finished. Models over two devices, alone and as replicas of a DistributedDataParallel.
 #include <gtest/gtest.h>
 
 #include "dist/dist.h"

@@ -95,16 +95,18 @@ TEST_P(Hybrid, EqualsOneRank) {
 
 INSTANTIATE_TEST_SUITE_P(
     Meshes, Hybrid,
-    testing::Values(
-        Mesh{"dp=1"}, Mesh{"dp=2"}, Mesh{"fsdp=2", 2}, Mesh{"tp=2"}, Mesh{"tp=4", 1, {}, 1, false},
-        Mesh{"tp=2", 1, pipeline::Kind::gpipe, 1, true, true}, Mesh{"pp=2", 4},
-        Mesh{"pp=4", 3, pipeline::Kind::zb_h1}, Mesh{"pp=2", 4, pipeline::Kind::interleaved, 2, false},
-        Mesh{"cp=2"}, Mesh{"cp=3", 2, {}, 1, true, true}, Mesh{"dp=2,tp=2", 2}, Mesh{"dp=2,fsdp=2"},
-        Mesh{"fsdp=2,tp=2", 2, {}, 1, false}, Mesh{"dp=2,pp=2", 2}, Mesh{"fsdp=2,pp=2", 2},
-        Mesh{"tp=2,pp=2", 4, pipeline::Kind::one_f_one_b, 1, true, false, true}, Mesh{"tp=2,cp=2"},
-        Mesh{"dp=2,cp=2", 1, {}, 1, true, false, false, true}, Mesh{"dp=2,tp=2,pp=2", 2},
-        Mesh{"fsdp=2,tp=2,pp=2", 4, pipeline::Kind::zb_h1, 1, true, true},
-        Mesh{"dp=2,fsdp=2,tp=2", 1, {}, 1, true, false, true, true}, Mesh{"fsdp=2,cp=2,pp=2", 2}));
+    testing::Values(Mesh{"dp=1"}, Mesh{"dp=2"}, Mesh{"fsdp=2", 2}, Mesh{"tp=2"},
+                    Mesh{"tp=4", 1, {}, 1, false}, Mesh{"tp=2", 1, pipeline::Kind::gpipe, 1, true, true},
+                    Mesh{"pp=2", 4}, Mesh{"pp=4", 3, pipeline::Kind::zb_h1},
+                    Mesh{"pp=2", 4, pipeline::Kind::interleaved, 2, false}, Mesh{"cp=2"},
+                    Mesh{"cp=3", 2, {}, 1, true, true}, Mesh{"dp=2,tp=2", 2}, Mesh{"dp=2,fsdp=2"},
+                    Mesh{"fsdp=2,tp=2", 2, {}, 1, false}, Mesh{"dp=2,pp=2", 2}, Mesh{"fsdp=2,pp=2", 2},
+                    Mesh{"tp=2,pp=2", 4, pipeline::Kind::one_f_one_b, 1, true, false, true},
+                    Mesh{"tp=2,cp=2"}, Mesh{"dp=2,cp=2", 1, {}, 1, true, false, false, true},
+                    Mesh{"dp=2,tp=2,pp=2", 2},
+                    Mesh{"fsdp=2,tp=2,pp=2", 4, pipeline::Kind::zb_h1, 1, true, true},
+                    Mesh{"dp=2,fsdp=2,tp=2", 1, {}, 1, true, false, true, true}, Mesh{"fsdp=2,cp=2,pp=2", 2},
+                    Mesh{"cp=6:3"}, Mesh{"cp=6:2", 2, {}, 1, true, true}));
 
 TEST(HybridCheckpoint, IsLoadedOnAnyMesh) {
   const auto folder = std::filesystem::temp_directory_path() / fmt::format("distlab-hybrid-{}", getpid());
@@ -252,6 +254,7 @@ TEST(HybridShape, IsParsedAndChecked) {
   EXPECT_EQ(parse_hybrid_shape("tp=2,dp=4").str(), "dp=4, tp=2");
   EXPECT_EQ(parse_hybrid_shape("dp=2 x pp=3").ranks(), 6);
   EXPECT_EQ(parse_hybrid_shape("cp=1").str(), "1 rank");
+  EXPECT_EQ(parse_hybrid_shape("cp=8:4,dp=2").str(), "dp=2, cp=8:4");
   for (const char* wrong : {"", "tp", "tp=", "tp=0", "tp=-1", "tp=2,tp=2", "xp=2", "tp=2a", "tp=two", "=2"})
     EXPECT_DIST_ERROR(parse_hybrid_shape(wrong), Errc::invalid_argument, "is not a mesh: name axes among");
   nn::GptOptions gpt = gpt_of(true);

@@ -1,7 +1,7 @@
 // The drawing of a step's memory: a bar for each part, fewer where there are too many.
-#include <gtest/gtest.h>
-
 #include "drawing/memory_bars.h"
+
+#include <gtest/gtest.h>
 
 namespace dist::drawing::test {
 namespace {

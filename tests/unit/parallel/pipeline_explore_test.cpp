@@ -21,8 +21,8 @@ sim::RunOptions run_options(int ranks) {
   return options;
 }
 
-// Stages y = x W + b of width 2, whose loss is the sum of the last one's squares. Throws if a rank's gradients
-// are not those of the first run.
+// Stages y = x W + b of width 2, whose loss is the sum of the last one's squares. Throws if a rank's
+// gradients are not those of the first run.
 class ExploredPipeline {
  public:
   explicit ExploredPipeline(Kind kind, const pipeline::Shape& shape)
@@ -69,8 +69,8 @@ const std::vector<std::pair<Kind, pipeline::Shape>> explored_cases{
 
 TEST(PipelineExplored, NoScheduleDeadlocks) {
   for (const auto& [kind, shape] : explored_cases) {
-    const auto found = sim::explore(run_options(shape.ranks), ExploredPipeline(kind, shape),
-                                    {.runs = explored_runs});
+    const auto found =
+        sim::explore(run_options(shape.ranks), ExploredPipeline(kind, shape), {.runs = explored_runs});
     EXPECT_FALSE(found.wrong) << pipeline::name(kind) << ": " << found.text();
     EXPECT_EQ(found.runs, explored_runs);
   }
@@ -98,9 +98,9 @@ TEST(PipelineExplored, BlockingCallsDeadlockWhereCheckSaysSo) {
   for (const auto& [kind, shape] : explored_cases) {
     const auto schedule = pipeline::make_schedule(kind, shape);
     const std::string told = pipeline::check(schedule, pipeline::Messages::one_by_one);
-    const auto found = sim::explore(run_options(shape.ranks),
-                                    [&](int rank) { run_with_blocking_calls(schedule, rank); },
-                                    {.runs = explored_runs});
+    const auto found =
+        sim::explore(run_options(shape.ranks), [&](int rank) { run_with_blocking_calls(schedule, rank); },
+                     {.runs = explored_runs});
     EXPECT_EQ(found.wrong.has_value(), !told.empty()) << pipeline::name(kind) << ": " << told << found.text();
     if (!found.wrong) continue;
     ++deadlocks;

@@ -1,5 +1,5 @@
 // Blocks (packed keys and values of one rank), the partial attention of a rank's queries to one block, its
-// merge into the result, and the two directions of the ring.
+// merge into the result, and its gradient; how blocks travel is in rings.h.
 #include "dist/parallel/context/ring_attention.h"
 
 #include <cmath>
@@ -11,6 +11,7 @@
 #include "dist/core/view.h"
 #include "dist/nn/elements.h"
 #include "dist/nn/ops.h"
+#include "dist/parallel/context/rings.h"
 
 namespace dist {
 
@@ -82,30 +83,16 @@ void merge(Tensor out, Tensor lse, const Tensor& part, const Tensor& part_lse, s
   });
 }
 
-// One rank's neighbours, and the messages between them.
-struct Ring {
-  const ProcessGroup& group;
-  int rank, size;
-  explicit Ring(const ProcessGroup& of) : group(of), rank(get_rank(of)), size(get_world_size(of)) {}
-
-  int owner(int step) const { return mod(rank - step, size); }
-  int global(int of) const { return group ? group.global_rank(of) : of; }
-  // Sends one tensor to the next rank and receives another from the one before.
-  std::vector<Work> shift(const Tensor& out, const Tensor& in) const {
-    return batch_isend_irecv({{P2P::isend, out, global(mod(rank + 1, size)), group},
-                              {P2P::irecv, in, global(mod(rank - 1, size)), group}});
-  }
-};
-
-void wait(std::vector<Work>& works) {
-  for (Work& work : works) work.wait();
-  works.clear();
-}
-
 // Keys and values of one owner: [2, batch, tokens, width].
 Tensor make_block(const ContextSlice& slice, int owner, const Tensor& like_rows) {
   return empty({2, like_rows.size(0), slice.count(owner), like_rows.size(2)}, like_rows.dtype(),
                like_rows.device());
+}
+
+Tensor packed(const ContextSlice& slice, int rank, const Tensor& keys, const Tensor& values) {
+  Tensor block = make_block(slice, rank, keys);
+  block[0].copy_(keys), block[1].copy_(values);
+  return block;
 }
 
 void check_device(const Tensor& t) {
@@ -115,25 +102,32 @@ void check_device(const Tensor& t) {
          t.device().str());
 }
 
+// This rank's row and column of the grid (one row: one ring).
+struct Rings {
+  Rings(const ProcessGroup& group, int row_size) {
+    const int n = get_world_size(group), rank = get_rank(group), width = row_size > 0 ? row_size : n;
+    if (n % width != 0)
+      fail(Errc::invalid_argument,
+           "RingAttention: rings of {} ranks do not divide a group of {}; choose a divisor", width, n);
+    row = {group, width, rank % width, rank / width * width, 1};
+    column = {group, n / width, rank / width, rank % width, width};
+  }
+  int rank_at(int r, int c) const { return r * row.size + c; }
+  BlockRing row, column;
+};
+
 }  // namespace
 
 void RingAttention::forward(Heads out, Tensor lse, const Heads& q, const Heads& k, const Heads& v,
                             const AttentionOptions& options) const {
   check_device(q.of);
-  const Ring ring(group_);
+  const Rings rings(group_, row_);
   const Tensor queries = columns(q), keys = columns(k), values = columns(v);
-  Tensor block = make_block(slice_, ring.rank, keys);
-  block[0].copy_(keys), block[1].copy_(values);
+  const int rank = get_rank(group_);
   Tensor result = zeros(queries.shape(), queries.dtype());
   lse.fill_(-std::numeric_limits<double>::infinity());
-  std::vector<Work> travelling;
-  Tensor next;
-  for (int step = 0; step < ring.size; ++step) {
-    if (step + 1 < ring.size) {
-      next = make_block(slice_, ring.owner(step + 1), keys);
-      travelling = ring.shift(block, next);
-    }
-    for_each_pair(slice_, ring.rank, ring.owner(step), options.causal, [&](const Part& qp, const Part& kp) {
+  const auto attend = [&](const Tensor& block, int owner) {
+    for_each_pair(slice_, rank, owner, options.causal, [&](const Part& qp, const Part& kp) {
       const Tensor some = narrow(queries, 1, qp.at, qp.run.count);
       const Tensor part = empty_like(some),
                    part_lse = empty({some.size(0), q.count, some.size(1)}, some.dtype());
@@ -146,25 +140,30 @@ void RingAttention::forward(Heads out, Tensor lse, const Heads& q, const Heads& 
       put(result, 1, qp.at, merged);
       put(lse, 2, qp.at, merged_lse);
     });
-    wait(travelling);
-    block = next;
-  }
+  };
+  const auto room = [&](int r, int c) { return make_block(slice_, rings.rank_at(r, c), keys); };
+  for_each_block(
+      rings.column, packed(slice_, rank, keys, values), [&](int r) { return room(r, rings.row.place); },
+      [&](const Tensor& block, int r) {
+        for_each_block(
+            rings.row, block, [&](int c) { return room(r, c); },
+            [&](const Tensor& each, int c) { attend(each, rings.rank_at(r, c)); });
+      });
   put(out.of, 2, out.first, result);
 }
 
 void RingAttention::backward(nn::RowOps::AttentionGrads grads, const Heads& grad_out, const Heads& out,
                              const Tensor& lse, const Heads& q, const Heads& k, const Heads& v,
                              const AttentionOptions& options) const {
-  const Ring ring(group_);
+  const Rings rings(group_, row_);
   const Tensor queries = columns(q), keys = columns(k), values = columns(v);
   const Tensor gs = columns(grad_out), outs = columns(out);
+  const int rank = get_rank(group_);
   Tensor of_queries = zeros(queries.shape(), queries.dtype());
-  Tensor block = make_block(slice_, ring.rank, keys);
-  block[0].copy_(keys), block[1].copy_(values);
   // The gradient of one block of keys and values from this rank's queries.
   const auto of_block = [&](const Tensor& kv, int owner) {
     Tensor gradient = zeros(kv.shape(), kv.dtype());
-    for_each_pair(slice_, ring.rank, owner, options.causal, [&](const Part& qp, const Part& kp) {
+    for_each_pair(slice_, rank, owner, options.causal, [&](const Part& qp, const Part& kp) {
       const auto rows = [&qp](const Tensor& t) { return narrow(t, 1, qp.at, qp.run.count).clone(); };
       const auto entries = [&kp](const Tensor& t) { return narrow(t, 1, kp.at, kp.run.count).clone(); };
       const Tensor some = rows(queries), of_some = rows(of_queries);
@@ -180,30 +179,14 @@ void RingAttention::backward(nn::RowOps::AttentionGrads grads, const Heads& grad
     });
     return gradient;
   };
-
-  std::vector<Work> block_travels, gradient_travels;
-  Tensor own, next, sum, arriving;
-  for (int step = 0; step < ring.size; ++step) {
-    if (step + 1 < ring.size) {
-      next = make_block(slice_, ring.owner(step + 1), keys);
-      block_travels = ring.shift(block, next);
-    }
-    Tensor gradient = of_block(block, ring.owner(step));
-    wait(gradient_travels);  // of the step before; beside the computation above
-    if (step == 0) {
-      own = gradient;
-    } else {
-      // The block's sum from the ranks between its owner and this one. It begins at the rank after the owner.
-      if (step > 1) gradient.add_(arriving);
-      sum = gradient;
-      arriving = make_block(slice_, ring.owner(step + 1), keys);  // after the last step: this rank's own
-      gradient_travels = ring.shift(sum, arriving);
-    }
-    wait(block_travels);
-    block = next;
-  }
-  wait(gradient_travels);
-  if (ring.size > 1) own.add_(arriving);
+  const auto room = [&](int r, int c) { return make_block(slice_, rings.rank_at(r, c), keys); };
+  const Tensor own = sum_gradients(
+      rings.column, packed(slice_, rank, keys, values), [&](int r) { return room(r, rings.row.place); },
+      [&](const Tensor& block, int r) {
+        return sum_gradients(
+            rings.row, block, [&](int c) { return room(r, c); },
+            [&](const Tensor& each, int c) { return of_block(each, rings.rank_at(r, c)); });
+      });
   add_columns(grads.q, of_queries);
   add_columns(grads.k, own[0]);
   add_columns(grads.v, own[1]);
@@ -217,7 +200,7 @@ ContextParallel::ContextParallel(nn::GPT& gpt, const ContextParallelOptions& opt
     fail(Errc::invalid_argument,
          "ContextParallel: dropout of {} would draw for each rank's slice alone; make the GPT with dropout 0",
          gpt.options().dropout);
-  const auto core = std::make_shared<RingAttention>(group_, slice_);
+  const auto core = std::make_shared<RingAttention>(group_, slice_, options.row);
   for (nn::Block* const block : gpt.blocks()) block->attn().set_core(core);
 }
 

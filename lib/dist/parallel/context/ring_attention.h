@@ -6,6 +6,12 @@
 // - 1 exchanges that run beside the computation with the block before. A backward sends that once more, and
 // as much of the gradients of keys and values: a block's gradient begins at the rank after its owner and
 // arrives there last, so only its last hop is exposed.
+//
+// In two dimensions (Gu et al. 2024, LoongTrain: "Double-Ring-Attention") the ranks are rows of `row` ranks
+// each, and a block goes round its row while the block of the next row is already on its way along the
+// column. The bytes are the same; n / row - 1 of the n - 1 exchanges cross rows, and each has `row` steps of
+// computation to hide behind instead of one. So with a node's ranks as a row, the slow links between nodes
+// have `row` times as long. A backward exposes the last hop in each row.
 #pragma once
 
 #include <memory>
@@ -22,8 +28,10 @@ namespace dist {
 // collectives.
 class RingAttention final : public nn::AttentionCore {
  public:
-  // `slice` may be changed between a backward and the next forward; it must outlive this.
-  RingAttention(ProcessGroup group, const ContextSlice& slice) : group_(std::move(group)), slice_(slice) {}
+  // `slice` may be changed between a backward and the next forward; it must outlive this. `row`: the ranks of
+  // a row, a divisor of the group's size, else forward() throws Error{invalid_argument}; 0: one ring of all.
+  RingAttention(ProcessGroup group, const ContextSlice& slice, int row = 0)
+      : group_(std::move(group)), slice_(slice), row_(row) {}
 
   // As for one rank, for the tokens of this rank's slice. The options' positions are ignored: the slice has
   // them.
@@ -36,12 +44,14 @@ class RingAttention final : public nn::AttentionCore {
  private:
   ProcessGroup group_;
   const ContextSlice& slice_;
+  int row_;
 };
 
 // The options of ContextParallel.
 struct ContextParallelOptions {
   ProcessGroup group = {};  // default: the default group
   bool balanced = true;     // see context_slice.h
+  int row = 0;              // see RingAttention: 0 is one ring
 };
 
 // Makes a GPT compute with sequences that are divided among the ranks of a group:

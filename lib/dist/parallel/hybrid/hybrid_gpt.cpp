@@ -52,7 +52,8 @@ void HybridGpt::prepare(nn::GPT& stage) {
     parallelize(stage, mesh_["tp"], {.sequence_parallel = options_.sequence_parallel}, where_);
   if (shape.cp > 1)
     contexts_.push_back(std::make_unique<ContextParallel>(
-        stage, ContextParallelOptions{.group = mesh_.get_group("cp"), .balanced = true}));
+        stage,
+        ContextParallelOptions{.group = mesh_.get_group("cp"), .balanced = true, .row = shape.cp_row}));
   if (options_.recompute)
     for (nn::Block* const block : stage.blocks()) nn::checkpoint(*block);
   if (shape.fsdp == 1) return;

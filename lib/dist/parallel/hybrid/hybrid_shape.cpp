@@ -26,12 +26,21 @@ constexpr std::array axes{Axis{"dp", &HybridShape::dp}, Axis{"fsdp", &HybridShap
        text);
 }
 
+// 0: it is no number of ranks.
+int ranks_in(std::string_view number) {
+  int ranks = 0;
+  const char* const end = number.data() + number.size();
+  const auto [stop, error] = std::from_chars(number.data(), end, ranks);
+  return error == std::errc() && stop == end && ranks > 0 ? ranks : 0;
+}
+
 }  // namespace
 
 std::string HybridShape::str() const {
   std::vector<std::string> parts;
   for (const Axis& axis : axes)
     if (this->*axis.ranks > 1) parts.push_back(fmt::format("{}={}", axis.name, this->*axis.ranks));
+  if (cp > 1 && cp_row > 0) parts.back() += fmt::format(":{}", cp_row);  // cp is the last axis
   return parts.empty() ? "1 rank" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -47,11 +56,14 @@ HybridShape parse_hybrid_shape(std::string_view text) {
     const auto equals = part.find('=');
     if (equals == part.npos) refuse(text);
     const auto axis = std::ranges::find(axes, part.substr(0, equals), &Axis::name);
-    const std::string_view number = part.substr(equals + 1);
-    int ranks = 0;
-    const auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), ranks);
-    if (axis == axes.end() || error != std::errc() || stop != number.data() + number.size() || ranks < 1 ||
-        seen.find(fmt::format(" {} ", axis->name)) != seen.npos)
+    std::string_view number = part.substr(equals + 1);
+    if (const auto colon = number.find(':'); colon != number.npos && part.starts_with("cp=")) {
+      shape.cp_row = ranks_in(number.substr(colon + 1));
+      if (shape.cp_row == 0) refuse(text);
+      number = number.substr(0, colon);
+    }
+    const int ranks = ranks_in(number);
+    if (axis == axes.end() || ranks == 0 || seen.find(fmt::format(" {} ", axis->name)) != seen.npos)
       refuse(text);
     seen += fmt::format(" {} ", axis->name);
     shape.*axis->ranks = ranks;
@@ -77,6 +89,9 @@ void check_hybrid(const HybridShape& shape, const nn::GptOptions& gpt, int world
   if (shape.cp > 1) {
     refuse_unless(gpt.context % (2 * shape.cp) == 0, "cp", shape.cp,
                   fmt::format("a context of {} tokens into {} equal parts", gpt.context, 2 * shape.cp));
+    if (shape.cp_row > 0 && shape.cp % shape.cp_row != 0)
+      fail(Errc::invalid_argument, "rows of {} ranks do not divide cp={}; choose a divisor of it",
+           shape.cp_row, shape.cp);
     if (gpt.dropout > 0)
       fail(Errc::invalid_argument, "cp={} with a dropout of {}: context parallelism needs dropout 0",
            shape.cp, gpt.dropout);

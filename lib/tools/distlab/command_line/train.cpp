@@ -104,10 +104,10 @@ void add_text_options(CLI::App& command, const Options& options) {
   only_text(command.add_option("--temperature", text.temperature,
                                "divides the logits (default: 0.8); 0: always the most probable token"))
       ->check(no_minus);
-  only_text(command.add_option(
-                "--mesh", text.mesh,
-                "divide the model: dp=, fsdp=, tp=, pp=, cp=, as in fsdp=2,tp=2; the checkpoint is a "
-                "folder that any mesh loads"))
+  only_text(command.add_option("--mesh", text.mesh,
+                               "divide the model: dp=, fsdp=, tp=, pp=, cp= (cp=8:4: rows of 4), as in "
+                               "fsdp=2,tp=2; the checkpoint is a "
+                               "folder that any mesh loads"))
       ->check(not_empty);
   only_text(command.add_option("--micro-batches", text.micro_batches,
                                "with --mesh: cut each batch for the pipeline, or for memory (default: 1)"))
