@@ -1,9 +1,11 @@
 #include "distlab/file_text.h"
 
+#include <cerrno>
 #include <fstream>
 #include <iterator>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "dist/core/fail.h"
 #include "dist/core/whole_file.h"
@@ -27,6 +29,17 @@ void check_output(std::string_view option, const fs::path& file) {
   } catch (const dist::Error& error) {
     dist::fail(error.code(), "{} {}", option, error.what());
   }
+}
+
+void check_output_folder(std::string_view option, const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!error && !fs::is_directory(folder)) error = std::make_error_code(std::errc::not_a_directory);
+  if (!error && access(folder.c_str(), W_OK) != 0) error = {errno, std::generic_category()};
+  if (error)
+    dist::fail(dist::Errc::invalid_argument,
+               "{} {} is not a folder that can be written ({}); name another folder", option, folder.string(),
+               error.message());
 }
 
 }  // namespace distlab

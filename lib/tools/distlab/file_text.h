@@ -17,4 +17,8 @@ void write_output(const std::string& text, const std::filesystem::path& path);
 // would throw, with the option's name in front. The name may be empty (no file) or "-" (standard output).
 void check_output(std::string_view option, const std::filesystem::path& file);
 
+// The same for a folder that will get files: makes it. Throws Error{invalid_argument} if it cannot be
+// written.
+void check_output_folder(std::string_view option, const std::filesystem::path& folder);
+
 }  // namespace distlab

@@ -39,6 +39,7 @@ int workers_for(const TrainOptions& options) {
 void train_on_this_rank(const TrainOptions& options) {
   dist::nn::set_num_threads(options.threads);
   dist::init_process_group({.backend = options.backend});
+  expect_same_options(options);
   model_named(options.model).train(options);
   dist::destroy_process_group();
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "distlab/train/text/generate.h"
 #include "integration/train/run_train.h"
@@ -140,11 +141,17 @@ TEST_F(TrainText, WhatMakesNoSenseIsOneLineBeforeAnyRankStarts) {
   refused(
       {"--data", file("short", std::string(150, 'x'))},
       "the validation part (the last tenth) of " + in_folder("short") + " has 15 tokens, but a block has 17");
+  const auto pipe = in_folder("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  refused({"--data", pipe}, "the text " + pipe + " is a pipe, but it is read more than once");
+  refused({"--data", "/dev/zero"}, "the text /dev/zero is a device; name a file");
   refused({"--sample", "na\xc3\xafve \xe2\x82\xac"},
           "the prompt has characters that are not in the vocabulary: \"\xc3\xaf\", \"\xe2\x82\xac\"");
   refused({"--sample", ""}, "--sample needs a prompt");
   refused({"--steps", "0", "--sample", "A"}, "add --checkpoint FILE and --sample PROMPT");
   refused({"--heads", "5"}, "--heads 5 does not divide --width 32");
+  for (const char* option : {"--batch", "--width", "--layers", "--context"})
+    refused({option, "9223372036854775807"}, " takes a number from 1 to ");
   refused({"--dropout", "1"}, "--dropout is 1; it must be 0 or greater and less than 1");
   refused({"--momentum", "0.5"}, "--momentum is an option of --model convnet, not of --model gpt");
   refused({"--scheme", "ps"}, "--scheme ps is for the ConvNet; with --model gpt choose ddp or single");

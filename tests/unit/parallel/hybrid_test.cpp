@@ -265,7 +265,7 @@ TEST(HybridShape, IsParsedAndChecked) {
   };
   refuses("tp=3", "tp=3 does not divide the 4 heads");
   refuses("tp=4", "tp=4 does not divide the 2 heads of keys and values");
-  refuses("pp=5", "pp=5 with 1 chunks per rank needs 5 layers, the model has 4");
+  refuses("pp=5", "pp=5 needs 5 layers, the model has 4");
   refuses("cp=4", "cp=4 does not divide a context of 12 tokens into 8 equal parts");
   EXPECT_DIST_ERROR(check_hybrid({.dp = 2}, gpt, 3), Errc::invalid_argument,
                     "the mesh dp=2 has 2 ranks, the job has 3");

@@ -232,7 +232,71 @@ TEST(ShardedCheckpoint, SaysWhatIsWrong) {
     pieces[0].name = pieces[1].name;
     EXPECT_DIST_ERROR(load_sharded(folder.path, pieces), Errc::invalid_argument, "is it of another model?");
     EXPECT_DIST_ERROR(save_sharded("/dev/null/folder", pieces_of(*training.gpt)), Errc::resource,
-                      "the save before is still in force");
+                      "/dev/null/folder: Not a directory");
+  });
+}
+
+// A user may keep files beside the saves, and a disk that was full must not be full of failed saves.
+TEST(ShardedCheckpoint, TouchesOnlyItsOwnSaves) {
+  const Folder folder;
+  run_ranks(2, [&](int rank) {
+    Training training;
+    const Pieces pieces = pieces_of(*training.gpt);
+    EXPECT_FALSE(has_sharded(folder.path));
+    save_sharded(folder.path, pieces);
+    EXPECT_TRUE(has_sharded(folder.path));
+    barrier();
+    if (rank == 0) {
+      for (const char* own : {"save-2024", "save-old", "save-000007x"})
+        std::filesystem::create_directory(folder.path / own);
+      std::ofstream(folder.path / "save-000002") << "a file";
+      std::filesystem::create_directory(folder.path / "save-000009");  // of a save that was killed
+    }
+    barrier();
+    save_sharded(folder.path, pieces);
+    barrier();
+    for (const char* kept : {"save-2024", "save-old", "save-000007x", "save-000002", "save-000003"})
+      EXPECT_TRUE(std::filesystem::exists(folder.path / kept)) << kept;
+    for (const char* gone : {"save-000001", "save-000009"})
+      EXPECT_FALSE(std::filesystem::exists(folder.path / gone)) << gone;
+  });
+}
+
+TEST(ShardedCheckpoint, ADamagedFileIsOneLine) {
+  const Folder folder;
+  const auto text_of = [](const std::filesystem::path& file) {
+    std::ifstream in(file);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  run_ranks(1, [&](int) {
+    const Tensor t = ones({2, 3});
+    const Pieces pieces{{"t", t, {2, 3}, {0, 0}}};
+    save_sharded(folder.path, pieces);
+    const auto index = folder.path / "save-000001" / "index.json", in_force = folder.path / "checkpoint.json";
+    const std::string good_index = text_of(index), good_in_force = text_of(in_force);
+    const auto refuses = [&](const std::filesystem::path& file, const std::string& text) {
+      std::ofstream(file) << text;
+      EXPECT_DIST_ERROR(load_sharded(folder.path, pieces), Errc::invalid_argument,
+                        file.string() + " is damaged; use the checkpoint before it");
+    };
+    for (const char* text : {"", "[]", "null", "{}", R"({"save":5})", R"({"save":""})",
+                             R"({"save":"../save-000001"})", R"({"save":"save-000001)"})
+      refuses(in_force, text);
+    std::ofstream(in_force) << good_in_force;
+    const auto with = [&](std::string from, const std::string& to) {
+      std::string text = good_index;
+      const auto at = text.find(from);
+      EXPECT_NE(at, text.npos) << from;
+      return text.replace(at, from.size(), to);
+    };
+    for (const std::string& text :
+         {std::string("[]"), std::string(R"({"tensors":{"t":5}})"), with("\"f32\"", "3"),
+          with("\"shape\"", "\"size\""), with("\"file\": \"", "\"file\": \"/etc/"), with("\"t#0\"", "7"),
+          with("\"offset\": [", "\"offset\": [1,"), with("\"offset\"", "\"offset\": [0,-1], \"x\""),
+          with("\"offset\"", "\"offset\": [1,0], \"x\"")})
+      refuses(index, text);
+    std::ofstream(index) << good_index;
+    load_sharded(folder.path, pieces);
   });
 }
 

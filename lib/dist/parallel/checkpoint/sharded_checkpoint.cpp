@@ -4,7 +4,6 @@
 #include "dist/parallel/checkpoint/sharded_checkpoint.h"
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,6 +16,7 @@
 #include "dist/core/shape.h"
 #include "dist/core/whole_file.h"
 #include "dist/nn/safetensors.h"
+#include "dist/parallel/checkpoint/saved_index.h"
 
 namespace dist {
 
@@ -25,25 +25,12 @@ namespace {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr const char* in_force = "checkpoint.json";
-
 std::string file_of(int rank) { return fmt::format("rank-{:05}.safetensors", rank); }
 
 void write_text(const fs::path& path, const std::string& text) {
   WholeFile file(path);
   file.write(std::as_bytes(std::span(text)));
   file.finish(true);
-}
-
-Json read_json(const fs::path& path) {
-  std::ifstream in(path);
-  if (!in)
-    fail(Errc::invalid_argument, "{} cannot be read: is \"{}\" the folder of a sharded checkpoint?",
-         path.string(), path.parent_path().string());
-  Json json = Json::parse(in, nullptr, false);
-  if (json.is_discarded())
-    fail(Errc::invalid_argument, "{} is damaged; use the checkpoint before it", path.string());
-  return json;
 }
 
 // What a rank has, for the others.
@@ -94,15 +81,31 @@ Plan planned(const std::vector<std::string>& all, int rank) {
   return plan;
 }
 
-// The name of the next save, which no earlier one has.
-std::string next_save(const fs::path& folder) {
-  int last = 0;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+// The folders of all saves but one. Entries with other names, and links, are not of this library.
+std::vector<fs::path> saves_but(const fs::path& folder, std::string_view kept) {
+  std::vector<fs::path> saves;
+  for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string found = entry.path().filename().string();
-    if (found.starts_with("save-")) last = std::max(last, std::atoi(found.c_str() + 5));
+    if (found != kept && save_number(found) && entry.symlink_status().type() == fs::file_type::directory)
+      saves.push_back(entry.path());
   }
-  return fmt::format("save-{:06}", last + 1);
+  return saves;
+}
+
+// Makes the folder of a new save, with a number that no entry has. Removes first what killed saves have left:
+// the disk may be full of it.
+fs::path made_save(const fs::path& folder) {
+  fs::create_directories(folder);
+  std::int64_t number = 1;
+  if (has_sharded(folder)) {
+    const std::string kept = save_in_force(folder);
+    number = *save_number(kept) + 1;
+    for (const fs::path& save : saves_but(folder, kept)) fs::remove_all(save);
+  }
+  const auto named = [&] { return folder / fmt::format("save-{:06}", number); };
+  while (fs::exists(fs::symlink_status(named()))) ++number;
+  fs::create_directory(named());
+  return named();
 }
 
 }  // namespace
@@ -135,17 +138,19 @@ ShardedSave::ShardedSave(const fs::path& folder, const Pieces& pieces,
   s.tensors = std::move(plan.tensors);
   std::string save;
   if (rank == 0) {
-    std::error_code error;
-    fs::create_directories(folder, error);
-    save = next_save(folder);
-    if (!error) fs::create_directory(folder / save, error);
-    if (error) s.problem = fmt::format("{}: {}", (folder / save).string(), error.message());
+    try {
+      save = made_save(folder).string();
+    } catch (const fs::filesystem_error& error) {
+      s.problem = fmt::format("{}: {}", error.path1().string(), error.code().message());
+    } catch (const Error& error) {
+      s.problem = error.what();
+    }
   }
   broadcast_object(save, s.group ? s.group.global_rank(0) : 0, {.group = s.group}, at);
-  s.save = folder / save;
+  s.save = save;
   for (std::size_t i = 0; i < pieces.size(); ++i)
     if (!plan.own_keys[i].empty()) s.own.push_back({plan.own_keys[i], pieces[i].data.to(cpu).clone()});
-  if (s.problem.empty()) s.writer = std::thread([&s, rank] { s.write(rank); });
+  if (!save.empty()) s.writer = std::thread([&s, rank] { s.write(rank); });
 }
 
 ShardedSave::~ShardedSave() {
@@ -156,20 +161,21 @@ void ShardedSave::finish() {
   State& s = *state_;
   if (s.writer.joinable()) s.writer.join();
   const auto problems = all_gather_object(s.problem, {.group = s.group}, s.at);
-  for (std::size_t r = 0; r < problems.size(); ++r)
-    if (!problems[r].empty())
-      fail(Errc::resource, "saving {}: rank {}: {}; the save before is still in force", s.folder.string(), r,
-           problems[r]);
+  const bool is_first = get_rank(s.group, s.at) == 0;
+  const auto failed = std::ranges::find_if(problems, [](const auto& text) { return !text.empty(); });
+  if (failed != problems.end()) {
+    std::error_code ignored;
+    if (is_first && !s.save.empty()) fs::remove_all(s.save, ignored);
+    fail(Errc::resource, "saving {}: rank {}: {}{}", s.folder.string(), failed - problems.begin(), *failed,
+         has_sharded(s.folder) ? "; the save before is still in force" : "");
+  }
   std::string problem;
-  if (get_rank(s.group, s.at) == 0) {
+  if (is_first) {
     try {
       write_text(s.save / "index.json",
                  Json{{"format", "distlab sharded 1"}, {"tensors", s.tensors}}.dump(1));
-      write_text(s.folder / in_force, Json{{"save", s.save.filename().string()}}.dump() + "\n");
-      for (const auto& entry : fs::directory_iterator(s.folder))
-        if (entry.path().filename().string().starts_with("save-") &&
-            entry.path().filename() != s.save.filename())
-          fs::remove_all(entry.path());
+      write_text(s.folder / in_force_file, Json{{"save", s.save.filename().string()}}.dump() + "\n");
+      for (const fs::path& save : saves_but(s.folder, s.save.filename().string())) fs::remove_all(save);
     } catch (const std::exception& error) {
       problem = error.what();
     }
@@ -183,37 +189,39 @@ void save_sharded(const fs::path& folder, const Pieces& pieces, const ShardedChe
   ShardedSave(folder, pieces, options, at).finish();
 }
 
+bool has_sharded(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::exists(folder / in_force_file, ignored);
+}
+
 void load_sharded(const fs::path& folder, const Pieces& pieces, Caller) {
-  const Json save = read_json(folder / in_force);
-  const fs::path from = folder / save.value("save", std::string());
-  const Json tensors = read_json(from / "index.json").value("tensors", Json::object());
-  std::map<std::string, std::vector<std::size_t>> wanted_by_file;
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const Piece& p = pieces[i];
-    const auto entry = tensors.find(p.name);
-    if (entry == tensors.end())
+  const fs::path from = folder / save_in_force(folder);
+  const SavedTensors tensors = read_index(from);
+  std::map<std::string, std::set<std::size_t>> wanted_by_file;
+  std::vector<const SavedTensor*> entries;
+  for (const Piece& p : pieces) {
+    const auto found = tensors.find(p.name);
+    if (found == tensors.end())
       fail(Errc::invalid_argument, "{} has no \"{}\"; is it of another model?", from.string(), p.name);
-    if ((*entry)["shape"].get<Shape>() != p.whole ||
-        (*entry)["dtype"].get<std::string>() != name(p.data.dtype()))
+    const SavedTensor& entry = found->second;
+    if (entry.shape != p.whole || entry.dtype != name(p.data.dtype()))
       fail(Errc::invalid_argument, "\"{}\" is {} {}, {} has {} {}; is it of another model?", p.name,
-           to_string(p.whole), name(p.data.dtype()), from.string(), (*entry)["shape"].dump(),
-           (*entry)["dtype"].get<std::string>());
-    for (const Json& piece : (*entry)["pieces"])
-      wanted_by_file[piece["file"].get<std::string>()].push_back(i);
+           to_string(p.whole), name(p.data.dtype()), from.string(), to_string(entry.shape), entry.dtype);
+    for (const SavedPiece& piece : entry.pieces) wanted_by_file[piece.file].insert(entries.size());
+    entries.push_back(&entry);
   }
   std::vector<std::int64_t> filled(pieces.size());
   for (const auto& [file, wanted] : wanted_by_file) {
     const nn::StateDict saved = nn::load_safetensors(from / file);
-    for (const std::size_t i : std::set(wanted.begin(), wanted.end())) {
-      for (const Json& piece : tensors[pieces[i].name]["pieces"]) {
-        if (piece["file"] != file) continue;
-        const Tensor* const data = nn::find(saved, piece["key"].get<std::string>());
-        if (!data || data->shape() != piece["shape"].get<Shape>())
+    for (const std::size_t i : wanted) {
+      for (const SavedPiece& piece : entries[i]->pieces) {
+        if (piece.file != file) continue;
+        const Tensor* const data = nn::find(saved, piece.key);
+        if (!data || data->shape() != piece.shape || data->dtype() != pieces[i].data.dtype())
           fail(Errc::invalid_argument,
                "{} does not have the piece of \"{}\" that its index names; use another save",
                (from / file).string(), pieces[i].name);
-        filled[i] +=
-            copy_common({pieces[i].name, *data, pieces[i].whole, piece["offset"].get<Shape>()}, pieces[i]);
+        filled[i] += copy_common({pieces[i].name, *data, pieces[i].whole, piece.offset}, pieces[i]);
       }
     }
   }

@@ -7,7 +7,8 @@
 //                                 rank-00000.safetensors, ...: the pieces; one rank writes a piece that
 //                                 several ranks have
 //
-// A save that is killed leaves the one before in force; the next save removes what is left of it.
+// A save that is killed leaves the one before in force; the next save removes what is left of it. Nothing
+// else in the folder is touched. One save per folder at a time.
 #pragma once
 
 #include <filesystem>
@@ -45,6 +46,9 @@ class ShardedSave {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// Whether a save is in force: not in a folder that does not exist, is empty, or whose first save was killed.
+bool has_sharded(const std::filesystem::path& folder);
 
 // Fills the pieces from the checkpoint that is in force. Every rank calls it, with the pieces of any mesh; it
 // does not communicate. Throws Error{invalid_argument}, which names the tensor, if the checkpoint lacks

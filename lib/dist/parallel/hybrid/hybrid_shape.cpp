@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <limits>
 #include <vector>
 
 #include <fmt/ranges.h>
@@ -47,6 +48,7 @@ std::string HybridShape::str() const {
 HybridShape parse_hybrid_shape(std::string_view text) {
   HybridShape shape;
   std::string seen;
+  std::int64_t all_ranks = 1;
   std::string_view rest = text;
   while (!rest.empty()) {
     const auto end = rest.find_first_of(",x ");
@@ -67,6 +69,10 @@ HybridShape parse_hybrid_shape(std::string_view text) {
       refuse(text);
     seen += fmt::format(" {} ", axis->name);
     shape.*axis->ranks = ranks;
+    all_ranks *= ranks;
+    if (all_ranks > std::numeric_limits<int>::max())
+      fail(Errc::invalid_argument,
+           "the mesh \"{}\" has more ranks than an int can count: choose smaller sizes", text);
   }
   if (seen.empty()) refuse(text);
   return shape;
@@ -83,9 +89,9 @@ void check_hybrid(const HybridShape& shape, const nn::GptOptions& gpt, int world
   refuse_unless(gpt.heads % shape.tp == 0, "tp", shape.tp, fmt::format("the {} heads", gpt.heads));
   refuse_unless(gpt.kv_heads % shape.tp == 0, "tp", shape.tp,
                 fmt::format("the {} heads of keys and values", gpt.kv_heads));
-  if (shape.pp * chunks > gpt.layers)
-    fail(Errc::invalid_argument, "pp={} with {} chunks per rank needs {} layers, the model has {}", shape.pp,
-         chunks, shape.pp * chunks, gpt.layers);
+  if (const std::int64_t stages = std::int64_t{shape.pp} * chunks; stages > gpt.layers)
+    fail(Errc::invalid_argument, "pp={}{} needs {} layers, the model has {}", shape.pp,
+         chunks > 1 ? fmt::format(" with {} chunks per rank", chunks) : "", stages, gpt.layers);
   if (shape.cp > 1) {
     refuse_unless(gpt.context % (2 * shape.cp) == 0, "cp", shape.cp,
                   fmt::format("a context of {} tokens into {} equal parts", gpt.context, 2 * shape.cp));

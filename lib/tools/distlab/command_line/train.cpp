@@ -76,12 +76,18 @@ void add_text_options(CLI::App& command, const Options& options) {
   TextOptions& text = options->text;
   const auto only_text = [&](CLI::Option* option) { return only("gpt", options, option); };
   command.option_defaults()->group("Options of --model gpt");
-  only_text(command.add_option("--layers", text.layers, "number of blocks (default: 4)"))->check(positive);
-  only_text(command.add_option("--heads", text.heads, "heads per block (default: 4)"))->check(positive);
+  only_text(command.add_option("--layers", text.layers, "number of blocks (default: 4)"))
+      ->check(positive)
+      ->check(CLI::Range(1, 1 << 12));
+  only_text(command.add_option("--heads", text.heads, "heads per block (default: 4)"))
+      ->check(positive)
+      ->check(CLI::Range(1, 1 << 12));
   only_text(command.add_option("--width", text.width, "width of the residual stream (default: 128)"))
-      ->check(positive);
+      ->check(positive)
+      ->check(CLI::Range(1, 1 << 17));
   only_text(command.add_option("--context", text.context, "tokens that the model sees (default: 128)"))
-      ->check(positive);
+      ->check(positive)
+      ->check(CLI::Range(1, 1 << 20));
   only_text(command.add_option("--dropout", text.dropout, "probability of dropout (default: 0)"))
       ->check(no_minus);
   only_text(command.add_flag("--tied,!--untied", text.tied,
@@ -111,13 +117,15 @@ void add_text_options(CLI::App& command, const Options& options) {
       ->check(not_empty);
   only_text(command.add_option("--micro-batches", text.micro_batches,
                                "with --mesh: cut each batch for the pipeline, or for memory (default: 1)"))
-      ->check(positive);
+      ->check(positive)
+      ->check(CLI::Range(1, 1 << 20));
   only_text(command.add_option("--schedule", text.schedule,
                                "with --mesh pp=: gpipe, 1f1b (default), interleaved, zb-h1"))
       ->check(CLI::IsMember({"gpipe", "1f1b", "interleaved", "zb-h1"}));
   only_text(command.add_option("--chunks", text.chunks,
                                "with --schedule interleaved: stages per rank (default: 1)"))
-      ->check(positive);
+      ->check(positive)
+      ->check(CLI::Range(1, 1024));
   only_text(command.add_flag("--sequence-parallel", text.sequence_parallel,
                              "with --mesh tp=: divide activations along the sequence, too"));
   only_text(
@@ -152,7 +160,8 @@ void add_train_command(CLI::App& app, int& exit_code) {
   command
       ->add_option("--batch-size,--batch", options->batch_size,
                    "batch size per rank or thread (default: 64 images; 16 blocks of text)")
-      ->check(positive);
+      ->check(positive)
+      ->check(CLI::Range(1, 1 << 20));
   command
       ->add_option("--data", options->data,
                    "images: digits, generated (default), or mnist (./distlab data mnist says how to get it); "

@@ -1,8 +1,13 @@
 #include "distlab/train/check_options.h"
 
 #include <cmath>
+#include <sstream>
+#include <string>
+
+#include <fmt/format.h>
 
 #include "dist/core/fail.h"
+#include "dist/group/process_group.h"
 #include "dist/nn/gpt.h"
 
 #include "distlab/train/datasets.h"
@@ -70,6 +75,28 @@ void check_text(const TrainOptions& options) {
   if (text.steps == 0) return;
   const auto loaded = load_text(options);
   if (text.sample) loaded.vocabulary.encode(*text.sample, "the prompt");
+}
+
+void expect_same_options(const TrainOptions& options) {
+  const auto& text = options.text;
+  const auto all = dist::all_gather_object(fmt::format(
+      "--model {}\n--scheme {}\n--epochs {}\n--batch-size {}\n--data \"{}\"\n--samples {}\n--test-samples "
+      "{}\n"
+      "--lr {}\n--momentum {}\n--seed {}\n--resume {}\n--layers {}\n--heads {}\n--width {}\n--context {}\n"
+      "--dropout {}\n--tied {}\n--tokens {}\n--steps {}\n--decay-steps {}\n--eval-every {}\n--mesh \"{}\"\n"
+      "--schedule {}\n--micro-batches {}\n--chunks {}\n--sequence-parallel {}\n--recompute {}\n--verify {}\n",
+      options.model, options.scheme, options.epochs, options.batch_size.value_or(0), options.data,
+      options.samples, options.test_samples, options.lr.value_or(0), options.momentum, options.seed,
+      options.resume, text.layers, text.heads, text.width, text.context, text.dropout, text.tied, text.tokens,
+      text.steps, text.decay_steps, text.eval_every, text.mesh, text.schedule, text.micro_batches,
+      text.chunks, text.sequence_parallel, text.recompute, text.verify));
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    std::istringstream first(all.front()), other(all[rank]);
+    for (std::string a, b; std::getline(first, a) && std::getline(other, b);)
+      if (a != b)
+        fail(Errc::mismatch, "rank 0 was started with {}, rank {} with {}; give all ranks the same options",
+             a, rank, b);
+  }
 }
 
 }  // namespace distlab

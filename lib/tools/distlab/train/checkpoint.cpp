@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "dist/core/fail.h"
+#include "dist/group/process_group.h"
 #include "dist/nn/safetensors.h"
 
 namespace distlab {
@@ -26,6 +27,25 @@ void save_checkpoint(const std::filesystem::path& file, nn::Module& model, const
     all.push_back({std::string(run_part) + name, dist::tensor<std::int64_t>({value})});
   std::ranges::copy(nn::with_prefix(run_part, more), std::back_inserter(all));
   nn::save_safetensors(file, all);
+}
+
+void expect_setting(const std::filesystem::path& file, const std::string& name, std::int64_t found,
+                    std::int64_t wanted) {
+  if (found != wanted)
+    dist::fail(dist::Errc::invalid_argument,
+               "{} is from a run with {} = {}, but this run has {}; to resume, take the same value",
+               file.string(), name, found, wanted);
+}
+
+void expect_same_progress(std::int64_t done, const std::filesystem::path& file) {
+  const auto all = dist::all_gather_object(std::to_string(done));
+  const auto other = std::ranges::find_if(all, [&](const auto& text) { return text != all.front(); });
+  if (other != all.end())
+    dist::fail(
+        dist::Errc::mismatch,
+        "{} is not the same file for all ranks: rank 0 would continue after {}, rank {} after {}; put it "
+        "in a folder that all nodes share",
+        file.string(), all.front(), other - all.begin(), *other);
 }
 
 Checkpoint::Checkpoint(const std::filesystem::path& file) : file_(file), all_(nn::load_safetensors(file)) {}
@@ -51,10 +71,7 @@ std::int64_t Checkpoint::setting(const std::string& name) const {
 void Checkpoint::expect(const RunSettings& settings) const {
   for (const auto& [name, wanted] : settings) {
     const auto found = setting(name);
-    if (!name.ends_with(progress_ending) && found != wanted)
-      dist::fail(dist::Errc::invalid_argument,
-                 "{} is from a run with {} = {}, but this run has {}; to resume, take the same value",
-                 file_.string(), name, found, wanted);
+    if (!name.ends_with(progress_ending)) expect_setting(file_, name, found, wanted);
   }
 }
 

@@ -22,6 +22,15 @@ void save_checkpoint(const std::filesystem::path& file, dist::nn::Module& model,
                      const dist::nn::Optimizer& optimizer, const RunSettings& settings,
                      const dist::nn::StateDict& more = {});
 
+// Throws Error{invalid_argument}, which names the file, if its setting `name` is not what this run has.
+void expect_setting(const std::filesystem::path& file, const std::string& name, std::int64_t found,
+                    std::int64_t wanted);
+
+// Throws Error{mismatch} unless all ranks continue after the same number of epochs or steps. They do not if
+// the file is in a folder that each node has for itself; they would train different models without a word.
+// Collective.
+void expect_same_progress(std::int64_t done, const std::filesystem::path& file);
+
 // A checkpoint in memory. Every function throws Error{invalid_argument} that names the file.
 class Checkpoint {
  public:

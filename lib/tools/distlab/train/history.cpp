@@ -8,9 +8,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include "dist/core/fail.h"
 
 #include "distlab/bench/statistics.h"
 #include "distlab/plot.h"
@@ -76,15 +73,6 @@ void History::plot(const std::filesystem::path& folder, const std::string& title
     if (!one.points.empty()) times.lines.push_back(std::move(one));
   }
   write_svg(times, folder / "step_times.svg");
-}
-
-void check_plot_folder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error || access(folder.c_str(), W_OK) != 0)
-    dist::fail(dist::Errc::invalid_argument,
-               "--plot {} is not a folder that can be written ({}); name another folder", folder.string(),
-               error ? error.message() : "no permission");
 }
 
 }  // namespace distlab

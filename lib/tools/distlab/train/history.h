@@ -51,8 +51,4 @@ class History {
   std::vector<StepTimes> times_;
 };
 
-// Makes the folder of --plot before the training. Throws Error{invalid_argument} when files cannot be written
-// in it.
-void check_plot_folder(const std::filesystem::path& folder);
-
 }  // namespace distlab

@@ -49,8 +49,11 @@ Trainer::Trainer(const TrainOptions& options)
                          .devices = devices_})),
       narrator_(rank_ != 0, options.epochs) {
   if (rank_ == 0 && !options.checkpoint.empty()) check_output("--checkpoint", options.checkpoint);
-  if (rank_ == 0 && !options.plot.empty()) check_plot_folder(options.plot);
-  if (options.resume) resume();
+  if (rank_ == 0 && !options.plot.empty()) check_output_folder("--plot", options.plot);
+  if (options.resume) {
+    resume();
+    expect_same_progress(first_epoch_, options.checkpoint);
+  }
 }
 
 std::unique_ptr<nn::Optimizer> Trainer::make_sgd(nn::Module& model) const {

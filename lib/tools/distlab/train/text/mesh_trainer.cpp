@@ -17,6 +17,7 @@
 #include "dist/parallel/clip_grad_norm.h"
 #include "dist/parallel/hybrid/factor_detective.h"
 
+#include "distlab/file_text.h"
 #include "distlab/train/text/text_model.h"
 #include "distlab/train/text/text_schedule.h"
 
@@ -63,6 +64,9 @@ void check_mesh(const TrainOptions& options) {
   if (options.batch_size.value_or(default_text_batch) < text.micro_batches)
     fail(Errc::invalid_argument, "--micro-batches {} are more than the {} blocks of a batch",
          text.micro_batches, options.batch_size.value_or(default_text_batch));
+  if (constexpr int most = 1024; shape.ranks() > most)
+    fail(Errc::invalid_argument, "--mesh {} has {} ranks; at most {} can be started", text.mesh,
+         shape.ranks(), most);
   auto gpt = gpt_options(text, 1);
   gpt.kv_heads = gpt.heads;
   dist::check_hybrid(shape, gpt, shape.ranks(), static_cast<int>(text.chunks));
@@ -83,7 +87,12 @@ MeshTrainer::MeshTrainer(const TrainOptions& options)
                                .seed = options.seed}),
       narrator_(dist::get_rank() != 0, options.text.steps,
                 model_.data_ranks() * batch_size_ * options.text.context) {
-  if (options.resume) resume();
+  if (dist::get_rank() == 0 && !options.checkpoint.empty())
+    check_output_folder("--checkpoint", options.checkpoint);
+  if (options.resume) {
+    resume();
+    expect_same_progress(done_.item<std::int64_t>(), options.checkpoint);
+  }
 }
 
 void MeshTrainer::run() {
@@ -125,8 +134,8 @@ double MeshTrainer::train_step(const data::Batch& batch) {
   model_.zero_grad();
   const double loss = model_.step(batch.inputs, batch.targets);
   if (!std::isfinite(loss))
-    dist::fail(dist::Errc::invalid_argument, "the loss of step {} is {}: lower --lr, which is {} there", done,
-               loss, optimizer_.lr());
+    dist::fail(dist::Errc::invalid_argument, "the loss of step {} is {}; try a smaller --lr than {}", done,
+               std::abs(loss), options_.lr.value_or(optimizer_.lr()));
   model_.clip_grad_norm(text_most_norm);
   optimizer_.step();
   return loss;
@@ -196,10 +205,23 @@ void MeshTrainer::verify() {
              gradients.size() + 2);
 }
 
+RunSettings MeshTrainer::settings() const {
+  RunSettings all = settings_of(gpt_);
+  all.insert({{"text", text_.checksum}, {"seed", static_cast<std::int64_t>(options_.seed)}});
+  return all;
+}
+
+dist::Pieces MeshTrainer::run_state() const {
+  dist::Pieces pieces{{"run.steps_done", done_, {1}, {0}}};
+  for (const auto& [name, value] : settings())
+    pieces.push_back({"run." + name, dist::tensor<std::int64_t>({value}), {1}, {0}});
+  return pieces;
+}
+
 dist::Pieces MeshTrainer::state() {
   dist::Pieces pieces = model_.pieces();
   for (auto& piece : model_.pieces(optimizer_)) pieces.push_back(std::move(piece));
-  pieces.push_back({"run.steps_done", done_, {1}, {0}});
+  for (auto& piece : run_state()) pieces.push_back(std::move(piece));
   return pieces;
 }
 
@@ -208,16 +230,23 @@ void MeshTrainer::save() { dist::save_sharded(options_.checkpoint, state()); }
 // The optimizer has no state before its first step: one without gradients and with a learning rate of 0 makes
 // it.
 void MeshTrainer::resume() {
-  if (!std::filesystem::exists(options_.checkpoint)) {
-    narrator_.say(fmt::format("{} does not exist yet: training starts from the beginning",
+  if (!dist::has_sharded(options_.checkpoint)) {
+    narrator_.say(fmt::format("{} has no checkpoint yet: training starts from the beginning",
                               options_.checkpoint.string()));
     return;
   }
+  const dist::Pieces saved = run_state();
+  dist::load_sharded(options_.checkpoint, saved);
+  for (std::size_t i = 1; const auto& [name, wanted] : settings())
+    expect_setting(options_.checkpoint, name, saved[i++].data.item<std::int64_t>(), wanted);
   optimizer_.set_lr(0);
   optimizer_.step();
   dist::load_sharded(options_.checkpoint, state());
-  narrator_.say(fmt::format("continuing after step {}, from {}", done_.data<std::int64_t>()[0],
-                            options_.checkpoint.string()));
+  const auto done = done_.item<std::int64_t>();
+  narrator_.say(fmt::format("continuing after step {}, from {}", done, options_.checkpoint.string()));
+  if (done >= options_.text.steps)
+    narrator_.say(fmt::format("step {} is done already; to train longer: --steps {}", options_.text.steps,
+                              done + options_.text.eval_every));
 }
 
 }  // namespace distlab

@@ -9,6 +9,7 @@
 #include "dist/nn/adam.h"
 #include "dist/parallel/hybrid/hybrid_gpt.h"
 
+#include "distlab/train/checkpoint.h"
 #include "distlab/train/options.h"
 #include "distlab/train/text/step_narrator.h"
 #include "distlab/train/text/text_data.h"
@@ -34,6 +35,9 @@ class MeshTrainer {
   double train_step(const dist::data::Batch& batch);
   double validation_loss();
   void verify();
+  // What a resumed run has in common with this one.
+  RunSettings settings() const;
+  dist::Pieces run_state() const;
   dist::Pieces state();
   void save();
   void resume();

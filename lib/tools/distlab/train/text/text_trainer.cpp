@@ -56,8 +56,11 @@ TextTrainer::TextTrainer(const TrainOptions& options)
       narrator_(rank_ != 0, options.text.steps, ranks_ * batch_size_ * options.text.context) {
   if (options.text.sample) text_.vocabulary.encode(*options.text.sample, "the prompt");  // or throws
   if (rank_ == 0 && !options.checkpoint.empty()) check_output("--checkpoint", options.checkpoint);
-  if (rank_ == 0 && !options.plot.empty()) check_plot_folder(options.plot);
-  if (options.resume) resume();
+  if (rank_ == 0 && !options.plot.empty()) check_output_folder("--plot", options.plot);
+  if (options.resume) {
+    resume();
+    expect_same_progress(done_, options.checkpoint);
+  }
 }
 
 StepResult TextTrainer::run() {

@@ -1,0 +1,109 @@
+// distlab train --mesh: what is odd about a mesh or its checkpoint is one line, before any step where possible.
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <tuple>
+
+#include <gtest/gtest.h>
+
+#include "integration/train/run_train.h"
+
+namespace {
+
+using train_test::Arguments;
+namespace fs = std::filesystem;
+
+class TrainMesh : public train_test::RunTrain {
+ protected:
+  static distlab::ProcessResult small(const std::string& mesh, const Arguments& more) {
+    Arguments all{DISTLAB_PROGRAM, "train",     "--model", "gpt",     "--width", "32",
+                  "--context",     "16",        "--batch", "4",       "--mesh",  mesh};
+    const Arguments usual{"--layers", "2", "--heads", "2", "--steps", "2"};
+    for (std::size_t i = 0; i < usual.size(); i += 2)
+      if (std::ranges::find(more, usual[i]) == more.end()) all.insert(all.end(), {usual[i], usual[i + 1]});
+    all.insert(all.end(), more.begin(), more.end());
+    return run(all);
+  }
+  static void expect_line(const distlab::ProcessResult& said, const std::string& words, int code = 1) {
+    EXPECT_EQ(said.exit_code, code) << said.output;
+    EXPECT_TRUE(contains(said.output, words)) << said.output;
+    EXPECT_FALSE(contains(said.output, "loss")) << "no step was needed: " << said.output;
+    EXPECT_LE(std::ranges::count(said.output, '\n'), 2) << said.output;
+  }
+};
+
+TEST_F(TrainMesh, MoreRanksThanCanBeStartedAreRefused) {
+  expect_line(small("dp=1024,fsdp=2", {}), "--mesh dp=1024,fsdp=2 has 2048 ranks; at most 1024", 2);
+  expect_line(small("dp=65536,fsdp=65536", {}), "has more ranks than", 2);
+  expect_line(small("pp=3", {}), "pp=3 needs 3 layers, the model has 2", 2);
+}
+
+TEST_F(TrainMesh, AFolderThatCannotBeWrittenIsSaidBeforeTheFirstStep) {
+  const auto file = in_folder("file");
+  std::ofstream(file) << "not a folder";
+  expect_line(small("dp=2", {"--checkpoint", file}), "--checkpoint " + file + " is not a folder");
+  expect_line(small("dp=2", {"--checkpoint", file, "--resume"}), "--checkpoint " + file + " is not a folder");
+  EXPECT_EQ(content(file), "not a folder");
+}
+
+TEST_F(TrainMesh, ResumesOnAnyMeshButNotAnotherRun) {
+  const auto folder = in_folder("saves");
+  const auto resume = [&](const std::string& mesh, Arguments more) {
+    more.insert(more.end(), {"--checkpoint", folder, "--resume"});
+    return small(mesh, more);
+  };
+  fs::create_directories(folder + "/save-000001");  // the first save of an earlier run was killed
+  const auto first = resume("dp=2", {});
+  EXPECT_EQ(first.exit_code, 0) << first.output;
+  EXPECT_TRUE(contains(first.output, "has no checkpoint yet")) << first.output;
+  for (const auto& [option, value, words] :
+       {std::tuple{"--heads", "4", "heads = 2, but this run has 4"}, {"--layers", "1", "layers = 2, but"},
+        {"--seed", "5", "seed = 0, but this run has 5"}})
+    expect_line(resume("dp=2", {option, value}), std::string("is from a run with ") + words);
+  const auto second = resume("tp=2", {"--steps", "3"});
+  EXPECT_TRUE(contains(second.output, "continuing after step 2")) << second.output;
+  EXPECT_TRUE(contains(second.output, "step 3 of 3: loss")) << second.output;
+  EXPECT_TRUE(contains(resume("pp=2", {}).output, "step 2 is done already; to train longer: --steps 103"));
+}
+
+TEST_F(TrainMesh, RanksOfDifferentOptionsAreTold) {
+  const auto started = [](const std::string& options) {
+    const auto said = run(under_distrun(
+        {"bash", "-c", "exec " DISTLAB_PROGRAM " train --model gpt --context 16 --width 16 --steps 1 " + options}));
+    EXPECT_EQ(said.exit_code, 1) << said.output;
+    return said.output;
+  };
+  for (const auto& [options, words] :
+       {std::pair<std::string, std::string>{"--mesh dp=2 --seed $RANK", "with --seed 0, rank 1 with --seed 1"},
+        {"--batch $((RANK+3))", "with --batch-size 3, rank 1 with --batch-size 4"},
+        {"--mesh dp=2 $([ $RANK = 1 ] || echo --recompute)", "with --recompute true, rank 1 with --recompute false"}})
+    EXPECT_TRUE(contains(started(options), "rank 0 was started " + words + "; give all ranks the same options"))
+        << started(options);
+}
+
+// As on two nodes whose folders are their own.
+TEST_F(TrainMesh, ACheckpointThatOnlyOneRankSeesIsSaid) {
+  const auto apart = [&](const std::string& options) {
+    return run(under_distrun({"bash", "-c",
+                              "mkdir -p " + folder_.string() + "/$RANK; cd " + folder_.string() +
+                                  "/$RANK; exec " DISTLAB_PROGRAM " train --checkpoint saved --resume " +
+                                  options}));
+  };
+  const std::string small_gpt = "--model gpt --context 16 --steps 1 --width 16 --batch 4 ";
+  for (const std::string& model : {small_gpt, std::string("--samples 32 --test-samples 8 --epochs 1")}) {
+    ASSERT_EQ(apart(model).exit_code, 0);
+    const auto again = apart(model);
+    EXPECT_EQ(again.exit_code, 1) << again.output;
+    EXPECT_TRUE(contains(
+        again.output,
+        "saved is not the same file for all ranks: rank 0 would continue after 1, rank 1 after 0"))
+        << again.output;
+    fs::remove_all(folder_ / "0");
+  }
+  const auto mesh = apart(small_gpt + "--mesh dp=2");
+  EXPECT_EQ(mesh.exit_code, 1) << mesh.output;
+  EXPECT_TRUE(contains(mesh.output, "saving saved: rank 1: ")) << mesh.output;
+  EXPECT_TRUE(fs::is_empty(folder_ / "0" / "saved")) << "a save that failed leaves nothing";
+}
+
+}  // namespace
