@@ -266,4 +266,11 @@ void write_whole_file(const fs::path& path, std::string_view text) {
 
 void check_whole_file(const fs::path& path) { check_place(path, follow(path)); }
 
+void refuse_device(std::string_view what, const fs::path& path) {
+  std::error_code ignored;
+  const auto type = fs::status(path, ignored).type();
+  if (type == fs::file_type::character || type == fs::file_type::block)
+    fail(Errc::invalid_argument, "{} {} is a device; name a file", what, path.string());
+}
+
 }  // namespace dist

@@ -53,4 +53,8 @@ void write_whole_file(const std::filesystem::path& path, std::string_view text);
 // Throws what WholeFile and its members would throw, as far as that can be known in advance.
 void check_whole_file(const std::filesystem::path& path);
 
+// Throws Error{invalid_argument} for a device: a file that is read whole must have an end, and /dev/zero has
+// none. `what` says what was expected: "the topology".
+void refuse_device(std::string_view what, const std::filesystem::path& path);
+
 }  // namespace dist

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "dist/core/fail.h"
+#include "dist/core/whole_file.h"
 
 namespace dist::data {
 namespace {
@@ -70,6 +71,11 @@ std::vector<char32_t> distinct(std::vector<char32_t> characters) {
 }  // namespace
 
 std::string read_text(const std::filesystem::path& file) {
+  refuse_device("the text", file);
+  std::error_code ignored;
+  if (std::filesystem::is_fifo(file, ignored))
+    fail(Errc::invalid_argument,
+         "the text {} is a pipe, but it is read more than once; write it to a file first", file.string());
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(file.c_str(), "rbe"), &std::fclose);
   if (!in) fail_errno(Errc::resource, errno, fmt::format("cannot read the text {}", file.string()));
   std::string text;

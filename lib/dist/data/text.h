@@ -20,7 +20,8 @@ namespace dist::data {
 
 using Token = std::int32_t;  // 0 to Vocabulary::size() - 1
 
-// All bytes of the file. Throws Error{resource}, which names it, if it cannot be read.
+// All bytes of the file. Throws Error{resource}, which names it, if it cannot be read, and
+// Error{invalid_argument} for a pipe or a device, since every rank reads the text.
 std::string read_text(const std::filesystem::path& file);
 
 // The code points of a UTF-8 text. Throws Error{invalid_argument}, whose text begins with `what` and names

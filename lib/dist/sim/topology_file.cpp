@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dist/core/fail.h"
+#include "dist/core/whole_file.h"
 
 namespace dist::sim {
 namespace {
@@ -150,6 +151,7 @@ Topology load_topology(const std::string& name) {
     fail(Errc::invalid_argument, "there is no topology '{}': choose {}, or give a path to a JSON file", name,
          names());
   }
+  refuse_device("topology", name);
   std::ifstream file(name);
   std::ostringstream text;
   if (!file || !(text << file.rdbuf())) fail(Errc::invalid_argument, "topology {}: cannot be read", name);

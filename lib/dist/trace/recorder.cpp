@@ -58,6 +58,7 @@ void write_file(const Trace& trace, const std::string& path) {
 }
 
 Trace read_file(const std::string& path) {
+  refuse_device("trace file", path);
   const OpenFile file(std::fopen(path.c_str(), "rb"));
   if (!file) fail_file(path, "cannot be opened");
   std::string text;

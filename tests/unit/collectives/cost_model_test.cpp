@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "dist/collectives/cost/cost_model_file.h"
 #include "dist/collectives/cost/fit.h"
@@ -129,6 +130,21 @@ TEST(CostModelPath, ComesFromTheEnvironment) {
   EXPECT_EQ(cost_model_path(), "here.json");
   for (const char* name : {"HOME", "XDG_CONFIG_HOME", "DIST_COST_MODEL"}) variables.set(name, nullptr);
   EXPECT_TRUE(cost_model_path().empty());
+}
+
+// A job that another user starts with this user's HOME has no figures; it does not fail.
+TEST_F(CostModelFile, OfAHomeThatCannotBeEnteredIsNotAskedFor) {
+  WithVariables variables;
+  fs::create_symlink("round", folder_ / "round");  // root could enter any folder
+  variables.set("HOME", (folder_ / "round").c_str());
+  for (const char* name : {"XDG_CONFIG_HOME", "DIST_COST_MODEL"}) variables.set(name, nullptr);
+  EXPECT_TRUE(known_costs().file.empty());
+  const fs::path pipe = folder_ / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const fs::path& odd : {cost_model_path(), pipe, fs::path("/dev/zero")}) {
+    variables.set("DIST_COST_MODEL", odd.c_str());
+    expect_error(Errc::invalid_argument, {odd.string(), "cost model"}, [] { (void)known_costs(); });
+  }
 }
 
 using What = Measurement::What;

@@ -98,6 +98,7 @@ TEST(TraceFile, ErrorsNameThePathAndTheReason) {
   expect_error(Errc::resource, {path, "No such file or directory"}, [&] { trace::read_file(path); });
   expect_error(Errc::resource, {path, "there is no folder"}, [&] { trace::write_file({}, path); });
   expect_error(Errc::resource, {"/", "Is a directory"}, [&] { trace::read_file("/"); });
+  expect_error(Errc::invalid_argument, {"/dev/zero is a device"}, [&] { trace::read_file("/dev/zero"); });
   expect_error(Errc::resource, {"/dev/full", "No space left"}, [&] { trace::write_file({}, "/dev/full"); });
 }
 

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "dist/core/fail.h"
 #include "dist/core/whole_file.h"
@@ -40,6 +41,7 @@ constexpr std::array figures{
     Figure{"cards", &CostModel::cards, 1},
 };
 
+constexpr const char* path_variable = "DIST_COST_MODEL";
 constexpr double least_segment = 1024, most_segment = 1 << 30;
 
 [[noreturn]] void refuse(const std::string& source, std::string_view problem) {
@@ -63,7 +65,7 @@ std::string_view variable(const char* name) {
 }  // namespace
 
 fs::path cost_model_path(bool by_tcp) {
-  if (const auto path = variable("DIST_COST_MODEL"); !path.empty()) return path;
+  if (const auto path = variable(path_variable); !path.empty()) return path;
   const fs::path in_folder = fs::path("distlab") / (by_tcp ? "cost_model_tcp.json" : "cost_model.json");
   if (const auto folder = variable("XDG_CONFIG_HOME"); !folder.empty()) return folder / in_folder;
   if (const auto home = variable("HOME"); !home.empty()) return home / (".config" / in_folder);
@@ -72,7 +74,10 @@ fs::path cost_model_path(bool by_tcp) {
 
 std::optional<CostModel> load_cost_model(const fs::path& path, const CostModel& defaults) {
   std::error_code unknown;
-  if (path.empty() || fs::status(path, unknown).type() == fs::file_type::not_found) return std::nullopt;
+  const auto type = path.empty() ? fs::file_type::not_found : fs::status(path, unknown).type();
+  if (type == fs::file_type::not_found) return std::nullopt;
+  if (type != fs::file_type::regular && type != fs::file_type::none)
+    refuse(path.string(), "is not a regular file");
   return cost_model_from_json(read(path), path.string(), defaults);
 }
 
@@ -85,6 +90,8 @@ KnownCosts known_costs(bool by_tcp) {
     unmeasured.near_overhead = near.overhead;
   }
   const fs::path path = cost_model_path(by_tcp);
+  // HOME may be another user's, which this one cannot read: nothing was calibrated for this one.
+  if (variable(path_variable).empty() && ::access(path.c_str(), R_OK) != 0) return {unmeasured, {}};
   if (const auto measured = load_cost_model(path, unmeasured)) return {*measured, path};
   return {unmeasured, {}};
 }

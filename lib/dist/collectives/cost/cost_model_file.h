@@ -17,13 +17,13 @@ namespace dist {
 // ranks whose messages go over TCP, cost_model_tcp.json.
 std::filesystem::path cost_model_path(bool by_tcp = false);
 
-// nullopt when there is no such file. Error{invalid_argument}: the file cannot be read, is not a JSON object,
-// or holds something that is not a figure of a cost model (unknown, not a number, negative, a segment of less
-// than 1 KiB or more than 1 GiB); the message names it.
+// nullopt when there is no such file. Error{invalid_argument}: the file is not a regular one, cannot be read,
+// is not a JSON object, or holds something that is not a figure of a cost model (unknown, not a number,
+// negative, a segment of less than 1 KiB or more than 1 GiB); the message names it.
 std::optional<CostModel> load_cost_model(const std::filesystem::path& path, const CostModel& defaults = {});
 
 // What is known of this machine: figures that a calibration saved in `file`, or round figures and an empty
-// path.
+// path, also where this user cannot read the file and DIST_COST_MODEL does not ask for it.
 struct KnownCosts {
   CostModel model;
   std::filesystem::path file;
