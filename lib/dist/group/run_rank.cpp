@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <new>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -19,8 +20,12 @@ RankResult describe(std::exception_ptr error) {
     std::rethrow_exception(std::move(error));
   } catch (const Error& e) {
     return {true, e.code(), e.what()};
+  } catch (const std::bad_alloc&) {
+    return {true, Errc::resource,
+            "the machine, or a limit (ulimit -v), has no memory left for it (std::bad_alloc); ask for less"};
   } catch (const std::exception& e) {
-    return {true, Errc::internal, e.what()};
+    const std::string text = e.what();
+    return {true, Errc::internal, text.empty() ? "threw a std::exception without a text" : text};
   } catch (...) {
     return {true, Errc::internal, "threw something that is not a std::exception"};
   }

@@ -109,8 +109,10 @@ bool FileLog::adopt() {
   if (is_removed()) return false;
   const auto status = status_of(fd_.get());
   const auto expected = std::as_bytes(std::span(header));
-  const Bytes found = S_ISREG(status.st_mode) ? read_at(0, std::min(header.size(), size())) : Bytes{};
-  if (!S_ISREG(status.st_mode) || !std::equal(found.begin(), found.end(), expected.begin())) {
+  if (!S_ISREG(status.st_mode))
+    fail(Errc::connection, "store file://{}: this is not a regular file; choose another path", path_);
+  const Bytes found = read_at(0, std::min(header.size(), size()));
+  if (!std::equal(found.begin(), found.end(), expected.begin())) {
     fail(Errc::connection,
          "store file://{}: this file is not a distlab store; choose another path, or remove it", path_);
   }

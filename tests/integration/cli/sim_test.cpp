@@ -230,7 +230,9 @@ TEST(SimProgram, SaysWhatIsWrong) {
 
 TEST(SimProgram, ThatIsCutShortIsTold) {
   const dist::test::ScopedEnv by_the_signal("ASAN_OPTIONS", "handle_segv=0");  // not by a sanitizer's report
-  expect_words(sim({SIM_PROGRAM, "crash"}), 1, {"sim_program was ended by signal 11 (Segmentation fault)"});
+  expect_words(sim({SIM_PROGRAM, "crash"}), 1,
+               {"sim_program was ended by signal 11 (Segmentation fault); virtual ranks share global and "
+                "static variables"});
 }
 
 TEST(SimProgram, ThatNeverSpawnsIsTold) {

@@ -85,6 +85,11 @@ TEST(SpawnFailures, AnExceptionKeepsItsText) {
                          if (rank == 0) throw 7;
                        }),
             "rank 0: threw something that is not a std::exception");
+  EXPECT_EQ(failure_of(2,
+                       [](int rank) {
+                         if (rank == 1) throw std::runtime_error("");
+                       }),
+            "rank 1: threw a std::exception without a text");
 }
 
 TEST(SpawnFailures, AreSeenWhereSigchldIsIgnored) {

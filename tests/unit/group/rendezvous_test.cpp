@@ -287,6 +287,15 @@ TEST(Rendezvous, ARankThatComesAfterTheTimeoutIsToldSo) {
                [&] { rendezvous(options, second, environment({})); });
 }
 
+// The time of the error does not grow with the number that was typed.
+TEST(Rendezvous, AWorldOfAHundredMillionIsRefusedInTime) {
+  RankContext alone;
+  const auto began = std::chrono::steady_clock::now();
+  expect_error(Errc::timeout, {"1 of 100000000 ranks joined", "15, 16 and 99999983 more"},
+               [&] { rendezvous(as_rank(0, 100'000'000, fresh_address(), 50ms), alone, environment({})); });
+  EXPECT_LT(std::chrono::steady_clock::now() - began, plenty);
+}
+
 TEST(Rendezvous, AWrongWorldSizeIsToldToEveryRankWithBothNumbers) {
   for (int odd : {0, 1, 3}) {
     for (bool kept : {true, false}) {

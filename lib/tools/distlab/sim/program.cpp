@@ -1,8 +1,10 @@
 // ./distlab sim ./program, ./distlab sim 1: whole programs on virtual ranks. The program's own spawn()
 // simulates when DIST_SIM is set.
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -108,6 +110,15 @@ Simulated simulate(const SimOptions& options, const std::string& program) {
   return {code, !report.is_empty()};
 }
 
+// A model or a Work in a global variable is right in processes, and breaks where all ranks share it.
+std::string_view hint_of_globals(int exit_code) {
+  const int number = exit_code - 128;  // as a shell counts
+  return number == SIGSEGV || number == SIGBUS || number == SIGABRT
+             ? "; virtual ranks share global and static variables: keep a model, a Tensor or a Work in a "
+               "local one"
+             : "";
+}
+
 }  // namespace
 
 int simulate_program(const SimOptions& options, const std::string& program) {
@@ -118,7 +129,7 @@ int simulate_program(const SimOptions& options, const std::string& program) {
   }
   const auto [code, has_report] = simulate(options, program);
   if (const auto how = ended_by_signal(code); !how.empty())
-    fmt::print(stderr, "distlab: {} {}\n", program, how);
+    fmt::print(stderr, "distlab: {} {}{}\n", program, how, hint_of_globals(code));
   else if (!has_report && code != 0)
     fmt::print(stderr, "distlab: {} ended with exit code {} before its simulation was complete\n", program,
                code);
