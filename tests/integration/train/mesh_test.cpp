@@ -1,4 +1,5 @@
-// distlab train --mesh: what is odd about a mesh or its checkpoint is one line, before any step where possible.
+// distlab train --mesh: what is odd about a mesh or its checkpoint is one line, before any step where
+// possible.
 #include <algorithm>
 #include <fstream>
 #include <string>
@@ -16,8 +17,8 @@ namespace fs = std::filesystem;
 class TrainMesh : public train_test::RunTrain {
  protected:
   static distlab::ProcessResult small(const std::string& mesh, const Arguments& more) {
-    Arguments all{DISTLAB_PROGRAM, "train",     "--model", "gpt",     "--width", "32",
-                  "--context",     "16",        "--batch", "4",       "--mesh",  mesh};
+    Arguments all{DISTLAB_PROGRAM, "train", "--model", "gpt", "--width", "32",
+                  "--context",     "16",    "--batch", "4",   "--mesh",  mesh};
     const Arguments usual{"--layers", "2", "--heads", "2", "--steps", "2"};
     for (std::size_t i = 0; i < usual.size(); i += 2)
       if (std::ranges::find(more, usual[i]) == more.end()) all.insert(all.end(), {usual[i], usual[i + 1]});
@@ -56,9 +57,9 @@ TEST_F(TrainMesh, ResumesOnAnyMeshButNotAnotherRun) {
   const auto first = resume("dp=2", {});
   EXPECT_EQ(first.exit_code, 0) << first.output;
   EXPECT_TRUE(contains(first.output, "has no checkpoint yet")) << first.output;
-  for (const auto& [option, value, words] :
-       {std::tuple{"--heads", "4", "heads = 2, but this run has 4"}, {"--layers", "1", "layers = 2, but"},
-        {"--seed", "5", "seed = 0, but this run has 5"}})
+  for (const auto& [option, value, words] : {std::tuple{"--heads", "4", "heads = 2, but this run has 4"},
+                                             {"--layers", "1", "layers = 2, but"},
+                                             {"--seed", "5", "seed = 0, but this run has 5"}})
     expect_line(resume("dp=2", {option, value}), std::string("is from a run with ") + words);
   const auto second = resume("tp=2", {"--steps", "3"});
   EXPECT_TRUE(contains(second.output, "continuing after step 2")) << second.output;
@@ -69,34 +70,38 @@ TEST_F(TrainMesh, ResumesOnAnyMeshButNotAnotherRun) {
 TEST_F(TrainMesh, RanksOfDifferentOptionsAreTold) {
   const auto started = [](const std::string& options) {
     const auto said = run(under_distrun(
-        {"bash", "-c", "exec " DISTLAB_PROGRAM " train --model gpt --context 16 --width 16 --steps 1 " + options}));
+        {"bash", "-c",
+         "exec " DISTLAB_PROGRAM " train --model gpt --context 16 --width 16 --steps 1 " + options}));
     EXPECT_EQ(said.exit_code, 1) << said.output;
     return said.output;
   };
   for (const auto& [options, words] :
-       {std::pair<std::string, std::string>{"--mesh dp=2 --seed $RANK", "with --seed 0, rank 1 with --seed 1"},
+       {std::pair<std::string, std::string>{"--mesh dp=2 --seed $RANK",
+                                            "with --seed 0, rank 1 with --seed 1"},
         {"--batch $((RANK+3))", "with --batch-size 3, rank 1 with --batch-size 4"},
-        {"--mesh dp=2 $([ $RANK = 1 ] || echo --recompute)", "with --recompute true, rank 1 with --recompute false"}})
-    EXPECT_TRUE(contains(started(options), "rank 0 was started " + words + "; give all ranks the same options"))
+        {"--mesh dp=2 $([ $RANK = 1 ] || echo --recompute)",
+         "with --recompute true, rank 1 with --recompute false"}})
+    EXPECT_TRUE(
+        contains(started(options), "rank 0 was started " + words + "; give all ranks the same options"))
         << started(options);
 }
 
 // As on two nodes whose folders are their own.
 TEST_F(TrainMesh, ACheckpointThatOnlyOneRankSeesIsSaid) {
   const auto apart = [&](const std::string& options) {
-    return run(under_distrun({"bash", "-c",
-                              "mkdir -p " + folder_.string() + "/$RANK; cd " + folder_.string() +
-                                  "/$RANK; exec " DISTLAB_PROGRAM " train --checkpoint saved --resume " +
-                                  options}));
+    return run(
+        under_distrun({"bash", "-c",
+                       "mkdir -p " + folder_.string() + "/$RANK; cd " + folder_.string() +
+                           "/$RANK; exec " DISTLAB_PROGRAM " train --checkpoint saved --resume " + options}));
   };
   const std::string small_gpt = "--model gpt --context 16 --steps 1 --width 16 --batch 4 ";
   for (const std::string& model : {small_gpt, std::string("--samples 32 --test-samples 8 --epochs 1")}) {
     ASSERT_EQ(apart(model).exit_code, 0);
     const auto again = apart(model);
     EXPECT_EQ(again.exit_code, 1) << again.output;
-    EXPECT_TRUE(contains(
-        again.output,
-        "saved is not the same file for all ranks: rank 0 would continue after 1, rank 1 after 0"))
+    EXPECT_TRUE(
+        contains(again.output,
+                 "saved is not the same file for all ranks: rank 0 would continue after 1, rank 1 after 0"))
         << again.output;
     fs::remove_all(folder_ / "0");
   }

@@ -69,8 +69,9 @@ SavedTensors read_index(const fs::path& save) {
   return read_json(file, [&](const Json& json) {
     SavedTensors tensors;
     for (const auto& [name, entry] : json.at("tensors").items()) {
-      SavedTensor tensor{
-          .dtype = entry.at("dtype").get<std::string>(), .shape = entry.at("shape").get<Shape>(), .pieces = {}};
+      SavedTensor tensor{.dtype = entry.at("dtype").get<std::string>(),
+                         .shape = entry.at("shape").get<Shape>(),
+                         .pieces = {}};
       for (const Json& box : entry.at("pieces")) {
         tensor.pieces.push_back({.file = box.at("file").get<std::string>(),
                                  .key = box.at("key").get<std::string>(),
