@@ -9,7 +9,6 @@
 
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
-#include "dist/parallel/bucket_assignment.h"
 #include "dist/parallel/packed.h"
 #include "dist/parallel/replicas.h"
 
@@ -20,30 +19,6 @@ using Order = std::vector<std::size_t>;
 using Limits = std::vector<std::size_t>;  // bytes per bucket; empty: no limit
 
 Limits limits_of(const DdpOptions& options) { return {options.first_bucket_bytes, options.bucket_bytes}; }
-
-// The buckets of the parameters, taken in this order.
-GradientBuckets::Assignment assign(const std::vector<nn::NamedParameter>& parameters, const Order& order,
-                                   const Limits& limits) {
-  std::vector<GradientSize> sizes;
-  for (const std::size_t i : order) {
-    const Tensor& grad = parameters[i].parameter->grad;
-    sizes.push_back({grad.nbytes(), grad.dtype(), grad.device()});
-  }
-  auto buckets = assign_buckets(sizes, limits);
-  for (auto& bucket : buckets)
-    for (std::size_t& member : bucket) member = order[member];
-  return buckets;
-}
-
-// Until a backward has shown another order, the last parameters are expected to be ready first.
-GradientBuckets::Assignment first_assignment(const std::vector<nn::NamedParameter>& parameters,
-                                             const Limits& limits) {
-  Order order(parameters.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  auto buckets = assign(parameters, order, limits);
-  std::ranges::reverse(buckets);
-  return buckets;
-}
 
 Order agreed(Order order, const ProcessGroup& group, CallSite where) {
   Tensor indices = empty({static_cast<std::int64_t>(order.size())}, DType::i64, cpu);
@@ -106,8 +81,7 @@ DistributedDataParallel::DistributedDataParallel(nn::Module& model, const DdpOpt
   if (options_.broadcast_buffers) buffers_ = packed_buffers(model);
   // Before the first backward, only the user can say that parameters are left out; then the order of the
   // gradients may change from step to step, and there is no order to learn.
-  gradients_.arrange(first_assignment(gradients_.parameters(),
-                                      options_.find_unused_parameters ? limits_of(options_) : Limits()));
+  gradients_.arrange_in_reverse(options_.find_unused_parameters ? limits_of(options_) : Limits());
 }
 
 Tensor DistributedDataParallel::run_forward(const Tensor& input) {
@@ -146,8 +120,7 @@ Tensor DistributedDataParallel::run_backward(const Tensor& grad_output) {
 // Called after the first backward: from then on buckets follow the order in which gradients are ready.
 void DistributedDataParallel::rebuild_if_due() {
   if (is_rebuilt_ || gradients_.ready_order().size() < gradients_.parameters().size()) return;
-  gradients_.arrange(
-      assign(gradients_.parameters(), agreed(gradients_.ready_order(), group_, where_), limits_of(options_)));
+  gradients_.arrange(agreed(gradients_.ready_order(), group_, where_), limits_of(options_));
   is_rebuilt_ = true;
   log(LogLevel::info, "gradients of {} parameters are sent in {} buckets", gradients_.parameters().size(),
       gradients_.assignment().size());

@@ -4,10 +4,12 @@
 #include "dist/parallel/gradient_buckets.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "dist/core/fail.h"
 #include "dist/core/tasking.h"
+#include "dist/parallel/bucket_assignment.h"
 #include "dist/parallel/packed.h"
 
 namespace dist {
@@ -38,6 +40,32 @@ GradientBuckets::~GradientBuckets() {
 bool GradientBuckets::is_told() const {
   return std::ranges::all_of(parameters_,
                              [this](const auto& named) { return named.parameter->listener(role) == this; });
+}
+
+// The buckets of the parameters, taken in this order.
+GradientBuckets::Assignment GradientBuckets::assigned(const std::vector<std::size_t>& order,
+                                                      std::span<const std::size_t> limits) const {
+  std::vector<GradientSize> sizes;
+  for (const std::size_t i : order) {
+    const Tensor& grad = parameters_[i].parameter->grad;
+    sizes.push_back({grad.nbytes(), grad.dtype(), grad.device()});
+  }
+  auto buckets = assign_buckets(sizes, limits);
+  for (auto& bucket : buckets)
+    for (std::size_t& member : bucket) member = order[member];
+  return buckets;
+}
+
+void GradientBuckets::arrange(const std::vector<std::size_t>& order, std::span<const std::size_t> limits) {
+  arrange(assigned(order, limits));
+}
+
+void GradientBuckets::arrange_in_reverse(std::span<const std::size_t> limits) {
+  std::vector<std::size_t> order(parameters_.size());
+  std::iota(order.begin(), order.end(), 0);
+  Assignment buckets = assigned(order, limits);
+  std::ranges::reverse(buckets);
+  arrange(std::move(buckets));
 }
 
 void GradientBuckets::arrange(Assignment assignment) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,10 +26,13 @@ class GradientBuckets {
   GradientBuckets(const GradientBuckets&) = delete;
   GradientBuckets& operator=(const GradientBuckets&) = delete;
 
-  // Indices of parameters, one list per bucket, in the order in which buckets start. Moves all gradients,
-  // with their values, into the memory of their buckets.
+  // Moves all gradients, with their values, into the memory of buckets, which are filled in this order of the
+  // parameters, and start in it; `limits` in bytes, as of assign_buckets().
+  void arrange(const std::vector<std::size_t>& order, std::span<const std::size_t> limits);
+  // As long as no backward has shown the order: the last parameters are expected to be ready first.
+  void arrange_in_reverse(std::span<const std::size_t> limits);
+  // Indices of parameters, one list per bucket, in the order in which buckets start.
   using Assignment = std::vector<std::vector<std::size_t>>;
-  void arrange(Assignment assignment);
   const Assignment& assignment() const { return assignment_; }
   const std::vector<nn::NamedParameter>& parameters() const { return parameters_; }
 
@@ -59,6 +63,8 @@ class GradientBuckets {
     std::size_t parameters = 0;
     std::size_t pending = 0;  // gradients that are not ready yet
   };
+  Assignment assigned(const std::vector<std::size_t>& order, std::span<const std::size_t> limits) const;
+  void arrange(Assignment assignment);
   void on_ready(std::size_t parameter);
   void count_in(std::size_t parameter);
 

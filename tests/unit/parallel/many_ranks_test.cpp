@@ -53,6 +53,36 @@ Measured measure(pipeline::Kind kind, int chunks, const HybridShape& shape, nn::
   return m;
 }
 
+// The gradients of a stage, averaged after the step, would take as long as one all_reduce of them.
+TEST(ManyRanks, TheAverageOverReplicasOverlapsWithTheLastBackward) {
+  nn::GptOptions gpt;
+  gpt.vocab_size = 11, gpt.context = 8, gpt.layers = 8, gpt.heads = 4, gpt.width = 256, gpt.tied = false;
+  const double flops = 1e11;
+  const auto seconds = [&](int dp) {
+    return measure(pipeline::Kind::one_f_one_b, 1, {.dp = dp, .pp = 2}, gpt, 4, flops).step_s;
+  };
+  double alone = 0;
+  sim::RunOptions run;
+  run.ranks = 2;
+  run.topology = "dgx-h100-ndr";
+  const auto report = sim::run(run, [&](int) {
+    init_process_group();
+    {
+      Tensor stage = zeros({4 * 12 * 256 * 256});
+      barrier();
+      const auto began = Clock::now();
+      all_reduce(stage, ReduceOp::avg);
+      alone = std::chrono::duration<double>(Clock::now() - began).count();
+    }
+    destroy_process_group();
+  });
+  EXPECT_TRUE(report.ok());
+  const double exposed = seconds(2) - seconds(1);
+  RecordProperty("alone_us", std::to_string(1e6 * alone));
+  RecordProperty("exposed_us", std::to_string(1e6 * exposed));
+  EXPECT_LT(exposed, 0.6 * alone) << "alone " << alone;
+}
+
 TEST(ManyRanks, StepsOfAGptHaveTheTimesOfTheirSchedules) {
   const char* const asked = std::getenv("MANY_RANKS");
   const bool all = asked && std::atoi(asked) == 1024;

@@ -4,6 +4,7 @@
 #include "dist/parallel/hybrid/hybrid_gpt.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
@@ -26,6 +27,9 @@ nn::GptOptions with_kv_heads(nn::GptOptions gpt) {
   return gpt;
 }
 
+// Bytes; the first bucket is small, so that communication starts early.
+constexpr std::array bucket_limits{std::size_t{1} << 20, std::size_t{4} << 20};
+
 }  // namespace
 
 HybridGpt::HybridGpt(const nn::GptOptions& gpt, const HybridOptions& options, DType dtype, Caller at)
@@ -34,15 +38,16 @@ HybridGpt::HybridGpt(const nn::GptOptions& gpt, const HybridOptions& options, DT
   check_hybrid(shape, gpt_, get_world_size({}, at), options.chunks);
   mesh_ = make_hybrid_mesh(shape, at);
   data_rank_ = mesh_.get_local_rank("dp") * shape.fsdp + mesh_.get_local_rank("fsdp");
-  pipeline_ =
-      std::make_unique<GptPipeline>(gpt_,
-                                    GptPipelineOptions{.group = mesh_.get_group("pp"),
-                                                       .schedule = options.schedule,
-                                                       .micro_batches = options.micro_batches,
-                                                       .chunks = options.chunks,
-                                                       .loss = cross_entropy_loss(options.ignore_index),
-                                                       .prepare = [this](nn::GPT& stage) { prepare(stage); }},
-                                    at);
+  pipeline_ = std::make_unique<GptPipeline>(
+      gpt_,
+      GptPipelineOptions{.group = mesh_.get_group("pp"),
+                         .schedule = options.schedule,
+                         .micro_batches = options.micro_batches,
+                         .chunks = options.chunks,
+                         .loss = cross_entropy_loss(options.ignore_index),
+                         .prepare = [this](nn::GPT& stage) { prepare(stage); },
+                         .on_last_backward = [this](int n) { return start_averages(n); }},
+      at);
 }
 
 void HybridGpt::prepare(nn::GPT& stage) {
@@ -56,6 +61,12 @@ void HybridGpt::prepare(nn::GPT& stage) {
         ContextParallelOptions{.group = mesh_.get_group("cp"), .balanced = true, .row = shape.cp_row}));
   if (options_.recompute)
     for (nn::Block* const block : stage.blocks()) nn::checkpoint(*block);
+  if (shape.dp > 1 && shape.fsdp == 1 && options_.schedule != pipeline::Kind::zb_h1) {
+    const DeviceGroups groups(stage, mesh_.get_group("dp"), where_);
+    buckets_.push_back(
+        std::make_unique<GradientBuckets>(stage.named_parameters(), groups, all_reduce_hook, where_));
+    buckets_.back()->arrange_in_reverse(bucket_limits);
+  }
   if (shape.fsdp == 1) return;
   const FullyShardOptions sharded{.mesh = shape.dp > 1 ? mesh_[{"dp", "fsdp"}] : mesh_["fsdp"]};
   for (nn::Block* const block : stage.blocks()) fully_shard(*block, sharded, where_);
@@ -71,10 +82,17 @@ Tensor HybridGpt::slice(const Tensor& whole) {
 
 double HybridGpt::step(const Tensor& tokens, const Tensor& targets) {
   const HybridShape& shape = options_.shape;
-  const double loss = pipeline_->step(slice(tokens), slice(targets));
+  double loss = 0;
+  try {
+    loss = pipeline_->step(slice(tokens), slice(targets));
+  } catch (...) {
+    for (const auto& buckets : buckets_) buckets->abandon();
+    throw;
+  }
+  // Sums and means over different axes may be taken in any order.
   if (shape.tp > 1)
     for (const auto& stage : stages()) finish_gradients(*stage, where_);
-  if (shape.dp > 1 && shape.fsdp == 1) average(mesh_.get_group("dp"));
+  if (shape.dp > 1 && shape.fsdp == 1 && buckets_.empty()) average(mesh_.get_group("dp"));
   if (shape.cp > 1) average(mesh_.get_group("cp"));
   return mean_over_ranks(loss);
 }
@@ -91,6 +109,18 @@ double HybridGpt::mean_over_ranks(double loss) {
   Tensor sums = tensor(std::span<const double>(own), cpu);
   all_reduce(sums, ReduceOp::sum, {}, where_);
   return sums.data<double>()[0] / sums.data<double>()[1];
+}
+
+std::function<void()> HybridGpt::start_averages(int stage) {
+  if (buckets_.empty()) return [] {};
+  GradientBuckets& buckets = *buckets_[static_cast<std::size_t>(stage)];
+  buckets.begin();
+  return [&buckets] {
+    for (const std::size_t i : buckets.missing())
+      fail(Errc::internal, "the gradient of {} is not ready after the last backward",
+           buckets.parameters()[i].name);
+    buckets.finish();
+  };
 }
 
 // All gradients in one all_reduce.

@@ -14,6 +14,7 @@
 
 #include "dist/parallel/checkpoint/pieces.h"
 #include "dist/parallel/context/ring_attention.h"
+#include "dist/parallel/gradient_buckets.h"
 #include "dist/parallel/hybrid/hybrid_shape.h"
 #include "dist/parallel/pipeline/gpt_pipeline.h"
 
@@ -69,6 +70,7 @@ class HybridGpt {
 
  private:
   void prepare(nn::GPT& stage);
+  std::function<void()> start_averages(int stage);
   void average(const ProcessGroup& group);
   Tensor slice(const Tensor& whole);
   double mean_over_ranks(double loss);
@@ -83,6 +85,9 @@ class HybridGpt {
   DType dtype_;
   std::vector<std::unique_ptr<ContextParallel>> contexts_;  // of this rank's stages, with cp
   std::unique_ptr<GptPipeline> pipeline_;
+  // With dp, of this rank's stages: their gradients are averaged while the last backward computes others.
+  // Empty with fsdp, which does so itself, and with zb-h1, in which gradients become ready in another order.
+  std::vector<std::unique_ptr<GradientBuckets>> buckets_;
 };
 
 }  // namespace dist

@@ -55,8 +55,11 @@ GptPipeline::GptPipeline(const nn::GptOptions& gpt, const GptPipelineOptions& op
     if (options.prepare) options.prepare(*stages_.back());
     mine.push_back(stages_.back().get());
   }
-  pipeline_ = std::make_unique<Pipeline>(std::move(mine), pipeline::make_schedule(options.schedule, shape),
-                                         PipelineOptions{.group = options.group, .loss = options.loss}, at);
+  pipeline_ = std::make_unique<Pipeline>(
+      std::move(mine), pipeline::make_schedule(options.schedule, shape),
+      PipelineOptions{
+          .group = options.group, .loss = options.loss, .on_last_backward = options.on_last_backward},
+      at);
   if (!gpt.tied || shape.stages() == 1) return;
   for (const auto& stage : stages_)
     for (const auto& [name, parameter] : stage->named_parameters())

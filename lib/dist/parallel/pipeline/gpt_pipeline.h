@@ -23,6 +23,7 @@ struct GptPipelineOptions {
   LossFunction loss = cross_entropy_loss();
   // Called for each of this rank's stages before the pipeline is made: divides it further, along other axes.
   std::function<void(nn::GPT&)> prepare = {};
+  std::function<std::function<void()>(int number)> on_last_backward = {};  // of PipelineOptions
 };
 
 class GptPipeline {

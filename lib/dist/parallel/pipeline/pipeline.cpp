@@ -40,6 +40,14 @@ Device device_of(nn::Module& module) {
   return parameters.empty() ? get_default_device() : parameters[0]->value.device();
 }
 
+bool is_last_backward(const std::vector<Action>& list, std::size_t i) {
+  const auto is_of_stage = [&](const Action& a) {
+    return a.kind == ActionKind::backward && a.stage == list[i].stage;
+  };
+  return is_of_stage(list[i]) &&
+         std::none_of(list.begin() + static_cast<std::ptrdiff_t>(i) + 1, list.end(), is_of_stage);
+}
+
 }  // namespace
 
 LossFunction cross_entropy_loss(std::int64_t ignore_index) {
@@ -154,7 +162,10 @@ double Pipeline::run(const Tensor& inputs, const Tensor& targets, bool trains) {
   if (rank_ == schedule_.shape.rank_of(schedule_.shape.stages() - 1)) count_ = options_.loss.count(targets);
   std::vector<Action> list = schedule_.ranks[static_cast<std::size_t>(rank_)];
   if (!trains) std::erase_if(list, [](const Action& a) { return !pipeline::is_forward(a.kind); });
+  std::vector<std::function<void()>> at_the_end;
   for (std::size_t i = 0; i < list.size();) {
+    if (options_.on_last_backward && is_last_backward(list, i))
+      at_the_end.push_back(options_.on_last_backward(list[i].stage / schedule_.shape.ranks));
     std::size_t end = i;
     while (end < list.size() && pipeline::is_message(list[end].kind)) ++end;
     if (end > i)
@@ -164,6 +175,7 @@ double Pipeline::run(const Tensor& inputs, const Tensor& targets, bool trains) {
   }
   for (auto& [work, tensor] : sends_) work.wait();
   sends_.clear();
+  for (const auto& finish : at_the_end) finish();
   return count_ > 0 ? loss_ / count_ : 0;
 }
 
