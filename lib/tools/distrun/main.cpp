@@ -23,7 +23,8 @@ int run(std::vector<std::string> arguments) {
     std::fprintf(stop.exit_code == 0 ? stdout : stderr, "%s\n", stop.text.c_str());
     return stop.exit_code;
   } catch (const dist::Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
+    const std::string text = error.what();
+    std::fprintf(stderr, "%s%s\n", text.starts_with("distrun: ") ? "" : "distrun: ", text.c_str());
     return error.code() == dist::Errc::invalid_argument ? not_runnable : own_failure;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "distrun: %s\n", error.what());

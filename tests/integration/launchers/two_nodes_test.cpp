@@ -193,6 +193,12 @@ TEST_F(TwoNodes, AMissingNodeIsSaid) {
   EXPECT_EQ(lines_of(ran.err).size(), 1U) << ran.err;
 }
 
+TEST_F(TwoNodes, AStoreThatIsNotThereIsDistrunsError) {
+  const Ran ran = run_program(node({"--node-rank", "1", "--rdzv-conf", "join_timeout=1"}, shell("true")));
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_TRUE(ran.err.starts_with("distrun: store tcp://")) << ran.err;
+}
+
 TEST_F(TwoNodes, ThatDisagreeOnHowManyTheyAreAreTold) {
   Running first(node({"--rdzv-conf", "join_timeout=3"}, shell("true")));
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
