@@ -15,11 +15,13 @@ struct BlockRing {
   ProcessGroup group = {};
   int size = 1, place = 0, first = 0, stride = 1;
 
-  int owner(int step) const { return mod(place - step, size); }  // the place of the block that is here in a step
+  int owner(int step) const {
+    return mod(place - step, size);
+  }  // the place of the block that is here in a step
   // Sends one tensor to the next rank and receives another from the one before.
   std::vector<Work> shift(const Tensor& out, const Tensor& in) const {
-    return batch_isend_irecv({{P2P::isend, out, global(place + 1), group},
-                              {P2P::irecv, in, global(place - 1), group}});
+    return batch_isend_irecv(
+        {{P2P::isend, out, global(place + 1), group}, {P2P::irecv, in, global(place - 1), group}});
   }
 
  private:
@@ -34,8 +36,8 @@ inline void wait_all(std::vector<Work>& works) {
   works.clear();
 }
 
-// Calls f(block, place of its owner) for the blocks of all ranks of the ring, this rank's own first, while the next
-// one travels. make(place): room for that rank's block.
+// Calls f(block, place of its owner) for the blocks of all ranks of the ring, this rank's own first, while
+// the next one travels. make(place): room for that rank's block.
 template <class Make, class F>
 void for_each_block(const BlockRing& ring, Tensor block, const Make& make, const F& f) {
   for (int step = 0; step < ring.size; ++step) {
@@ -51,9 +53,9 @@ void for_each_block(const BlockRing& ring, Tensor block, const Make& make, const
   }
 }
 
-// The same where f returns this rank's part of the block's gradient: returns the sum of all ranks' parts for this
-// rank's own block. A sum begins at the rank after the owner and arrives there last: one step behind the blocks,
-// and only its last hop has no computation beside it.
+// The same where f returns this rank's part of the block's gradient: returns the sum of all ranks' parts for
+// this rank's own block. A sum begins at the rank after the owner and arrives there last: one step behind the
+// blocks, and only its last hop has no computation beside it.
 template <class Make, class F>
 Tensor sum_gradients(const BlockRing& ring, Tensor block, const Make& make, const F& f) {
   std::vector<Work> block_travels, sum_travels;

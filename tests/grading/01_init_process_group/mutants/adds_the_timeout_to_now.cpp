@@ -12,8 +12,8 @@ namespace lab {
 
 std::vector<std::string> rendezvous(const std::shared_ptr<dist::Store>& store, const std::string& job,
                                     const Place& place, const std::string& entry, dist::Timeout timeout) {
-  const auto deadline = dist::Deadline::at(dist::Clock::now() +
-                                           std::chrono::duration_cast<dist::Clock::duration>(timeout));
+  const auto deadline =
+      dist::Deadline::at(dist::Clock::now() + std::chrono::duration_cast<dist::Clock::duration>(timeout));
   dist::PrefixStore here(job, store);
   here.set(member_key(place.rank), entry);
   std::vector<std::string> all;

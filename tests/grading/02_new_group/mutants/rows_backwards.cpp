@@ -10,7 +10,8 @@
 namespace lab {
 
 Mesh make_mesh(int rows, int columns) {
-  if (rows < 1 || columns < 1 || rows * columns != dist::get_world_size()) return right_make_mesh(rows, columns);
+  if (rows < 1 || columns < 1 || rows * columns != dist::get_world_size())
+    return right_make_mesh(rows, columns);
   const int rank = dist::get_rank();
   Mesh mesh{{}, {}, rank / columns, rank % columns};
   for (int row = rows; row-- > 0;) {

@@ -2,10 +2,10 @@
 //
 // Killed by: Part4Stream.without_end
 // Diagnosis: reads_ahead
-#include "mutant.h"
-
 #include <deque>
 #include <map>
+
+#include "mutant.h"
 
 #define ShardedStream RightStream
 #include DIST_SOLUTION

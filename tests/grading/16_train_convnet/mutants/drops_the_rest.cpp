@@ -17,7 +17,10 @@ std::vector<EpochResult> train_model(nn::Module& model, const data::Dataset& tra
   if (plan.resume && std::filesystem::exists(plan.checkpoint))
     first = load_checkpoint(plan.checkpoint, model, optimizer);
   dist::DistributedDataParallel ddp(model, same_buckets);
-  data::DistributedSampler sampler(train_samples.size(), {.num_replicas = dist::get_world_size(), .rank = dist::get_rank(), .seed = plan.seed, .drop_last = true});
+  data::DistributedSampler sampler(train_samples.size(), {.num_replicas = dist::get_world_size(),
+                                                          .rank = dist::get_rank(),
+                                                          .seed = plan.seed,
+                                                          .drop_last = true});
   std::vector<EpochResult> results;
   for (int epoch = first; epoch < plan.epochs; ++epoch) {
     const double loss = train_epoch({ddp, optimizer, sampler}, train_samples, plan.batch_size, epoch);
