@@ -22,6 +22,8 @@ enum class Code : std::uint8_t {
   overlap,                // D8: two operations in flight on overlapping memory, at least one writing
   wrong_group,            // D9: a non-member, or groups made in different orders
   wrong_device,           // D10
+  partial_sum,            // D11: used as if it were whole
+  unreduced_gradient,     // D12: of a parameter that every rank has
 };
 
 std::string str(Code code);         // "D1"

@@ -9,6 +9,7 @@
 #include "dist/core/axes.h"
 #include "dist/core/fail.h"
 #include "dist/core/shape.h"
+#include "dist/group/diagnosis/compare_copies.h"
 
 namespace dist {
 
@@ -148,7 +149,21 @@ DTensor DTensor::redistribute(const Placements& placements, Caller at) const {
   return now;
 }
 
+// A summand that was declared to be whole would be returned as it is (finding D11).
+void DTensor::compare_replicas(Caller at) const {
+  for (int axis = 0; mesh_.is_member() && axis < mesh_.dim(); ++axis) {
+    if (!std::holds_alternative<Replicate>(placements_[static_cast<std::size_t>(axis)])) continue;
+    const ProcessGroup line = mesh_.get_group(MeshAxis(axis, at));
+    if (!compares_copies(line)) continue;
+    compare_copies(line, {.axis = mesh_.names()[static_cast<std::size_t>(axis)],
+                          .names = {"a tensor placed as Replicate()"},
+                          .sketches = {check::sketch_of(local_)},
+                          .where = at});
+  }
+}
+
 Tensor DTensor::full_tensor(Caller at) const {
+  compare_replicas(at);
   return redistribute(Placements(placements_.size(), Replicate()), at).local_;
 }
 

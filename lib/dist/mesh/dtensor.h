@@ -49,6 +49,7 @@ class DTensor {
   DTensor(Tensor local, const DeviceMesh& mesh, Placements placements, Shape shape)
       : local_(std::move(local)), mesh_(mesh), placements_(std::move(placements)), shape_(std::move(shape)) {}
   friend DTensor distribute_tensor(const Tensor&, const DeviceMesh&, Placements, std::optional<int>, Caller);
+  void compare_replicas(Caller at) const;
   Tensor local_;
   DeviceMesh mesh_;
   Placements placements_;

@@ -31,6 +31,7 @@ class Linear : public Module {
   Parameter* bias() { return has_bias_ ? &bias_ : nullptr; }
   // The output is one part of a sum over ranks, of which another one adds the bias. Its gradient stays.
   void set_adds_bias(bool adds) { adds_bias_ = adds; }
+  bool adds_bias() const { return has_bias_ && adds_bias_; }
   // From now on forward() keeps no input: for each backward(), `source` is called when the gradient of the
   // weight is due, and returns the input again.
   void set_input_source(std::function<Tensor()> source) { source_ = std::move(source); }

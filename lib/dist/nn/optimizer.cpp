@@ -90,8 +90,9 @@ void Optimizer::check_state() const {
   }
 }
 
-void Optimizer::step() {
+void Optimizer::step(Caller at) {
   check_parameters();
+  for (Parameter* const parameter : parameters_) parameter->step_begins(parameters_, at);
   if (state_.empty()) state_ = initial_state();
   check_state();
   step_on(state_);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "dist/core/call_site.h"
 #include "dist/nn/parameter.h"
 #include "dist/nn/state_dict.h"
 
@@ -32,7 +33,7 @@ class Optimizer {
   // Changes every parameter by its gradient, in place. Gradients stay; zero_grad() clears them. Throws
   // Error{invalid_argument}, which names a parameter that is neither f32 nor f64, or whose gradient or state
   // differs from it in dtype, shape or device (the model was converted); then nothing has changed.
-  void step();
+  void step(Caller at = Caller::here());
   void zero_grad();
 
   // In the order of their numbers in state_dict().

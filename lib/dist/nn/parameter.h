@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "dist/core/call_site.h"
 #include "dist/core/tensor.h"
 
 namespace dist::nn {
@@ -37,6 +38,16 @@ struct Parameter {
     for (const Listener& listener : listeners_) listener.f();
   }
 
+  // Calls f at the beginning of each step of an optimizer that has this parameter, with all parameters of the
+  // optimizer and the line of the step: the last moment at which a gradient can be looked at. A later f
+  // replaces it.
+  using BeforeStep = std::function<void(const std::vector<Parameter*>& all, CallSite where)>;
+  void before_step(BeforeStep f) { before_step_ = std::move(f); }
+  // Called by the optimizer.
+  void step_begins(const std::vector<Parameter*>& all, CallSite where) {
+    if (before_step_) before_step_(all, where);
+  }
+
  private:
   struct Listener {
     std::string role;
@@ -44,6 +55,7 @@ struct Parameter {
     std::function<void()> f;
   };
   std::vector<Listener> listeners_;
+  BeforeStep before_step_;
 };
 
 // State that is not trained: running_mean, ...

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "dist/check/copies.h"
 #include "dist/check/finding.h"
 #include "dist/core/call_site.h"
 #include "dist/group/diagnosis/fingerprint.h"
@@ -19,6 +20,13 @@ struct Attendance {
   int group_size = 1;
   Fingerprint fingerprint;
   CallSite where;
+};
+
+// What one rank has of something that should be equal in its whole group.
+struct GroupCopies {
+  std::pair<std::uint32_t, int> group;  // GroupState::key()
+  int group_size = 1;
+  check::Copies copies;
 };
 
 // How certain a finding has to be.
@@ -36,6 +44,8 @@ class Inspector {
   virtual bool traces() const = 0;
   // Checks that the ranks of a group make the same calls in the same order.
   virtual void compare_collective(int rank, const Attendance& call) = 0;
+  // Checks that copies are equal, once all ranks of the group have passed theirs.
+  virtual void compare_copies(int rank, GroupCopies mine) = 0;
   // What findings call the groups with this context number: "group 1".
   virtual void name_group(std::uint32_t /*context*/, const std::string& /*name*/) {}
   virtual void note(check::Finding finding, Telling telling = Telling::always) = 0;

@@ -206,6 +206,11 @@ void SimObserver::never_waited(const CallNote& call) {
   inspector_->note(dropped_work(call), Telling::unless_failed);
 }
 
+void SimObserver::has_copies(const GroupState& group, check::Copies copies) {
+  if (inspector_ && inspector_->checks())
+    inspector_->compare_copies(rank_, {group.key(), group.size(), std::move(copies)});
+}
+
 bool SimObserver::found(check::Finding finding) {
   if (inspector_) inspector_->note(std::move(finding), Telling::together);
   return inspector_ != nullptr;

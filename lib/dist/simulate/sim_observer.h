@@ -22,6 +22,7 @@ class SimObserver final : public CallObserver {
   void ended(std::uint64_t record) override;
   void failed(std::uint64_t record) override;
   void never_waited(const CallNote& call) override;
+  void has_copies(const GroupState& group, check::Copies copies) override;
   bool found(check::Finding finding) override;
 
  private:

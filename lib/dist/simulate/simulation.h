@@ -1,6 +1,7 @@
 // One run of sim::run: the world of the ranks, and what is noticed during the run.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -53,6 +54,7 @@ class Simulation final : public VirtualWorld,
   bool checks() const override { return options_.check; }
   bool traces() const override { return tracer_.has_value(); }
   void compare_collective(int rank, const Attendance& call) override;
+  void compare_copies(int rank, GroupCopies mine) override;
   void note(check::Finding finding, Telling telling = Telling::always) override;
   void name_group(std::uint32_t context, const std::string& name) override;
   bool lends_tensors() override;
@@ -97,6 +99,9 @@ class Simulation final : public VirtualWorld,
   };
   // The key is GroupState::key() and the sequence number.
   std::map<std::pair<std::pair<std::uint32_t, int>, std::uint64_t>, Collective> collectives_;
+  // What ranks have passed, in order; the key is GroupState::key() and what they compare.
+  std::map<std::pair<std::pair<std::uint32_t, int>, std::string>, std::map<int, std::deque<check::Copies>>>
+      copies_;
   std::map<std::uint32_t, std::string> group_names_;  // by context number
   std::set<std::string> noted_;
   std::ptrdiff_t first_blaming_ = 0;  // the index in report_.failures of the first that blames others

@@ -1,6 +1,6 @@
 // Simulation: what it finds wrong with the program, and what it does not report because something else
 // explains it. It is called by the network (misfit, stranded, written), by the observers (note,
-// compare_collective), and when no rank can continue (stalled).
+// compare_collective, compare_copies), and when no rank can continue (stalled).
 #include <algorithm>
 
 #include "dist/core/fail.h"
@@ -53,6 +53,30 @@ void Simulation::compare_collective(int rank, const Attendance& attendance) {
     }
   }
   if (++call.came == group_size) collectives_.erase(entry);
+}
+
+// What differs after the first difference follows from it, except the same on another group of the mesh.
+void Simulation::compare_copies(int rank, GroupCopies mine) {
+  const std::pair key{mine.group, mine.copies.str()};
+  auto& waiting = copies_[key];
+  mine.copies.rank = rank;
+  waiting[rank].push_back(std::move(mine.copies));
+  if (static_cast<int>(waiting.size()) < mine.group_size) return;
+  std::vector<check::Copies> all;
+  for (auto& [of, copies] : waiting) {
+    all.push_back(std::move(copies.front()));
+    copies.pop_front();
+  }
+  std::erase_if(waiting, [](const auto& rank_and_copies) { return rank_and_copies.second.empty(); });
+  if (waiting.empty()) copies_.erase(key);
+  auto finding = check::explain_copies(all);
+  if (!finding) return;
+  const auto is_cause = [&](const check::Finding& other) {
+    const bool is_of_copies =
+        other.code == check::Code::partial_sum || other.code == check::Code::unreduced_gradient;
+    return is_of_copies && other.what != finding->what;
+  };
+  if (std::ranges::none_of(report_.findings, is_cause)) note(std::move(*finding), Telling::together);
 }
 
 check::Party Simulation::party_of(const NetRequest& request) const {

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <thread>
 
 #include <fcntl.h>
@@ -98,6 +99,7 @@ int train(const TrainOptions& options) {
     flush_stdout();
     return exit_ok;
   }
+  if (options.text.verify) ::setenv("DIST_DEBUG", "detail", 0);  // names the layer whose ranks differ
   TrainOptions complete = options;
   complete.ranks = workers_for(options);
   const int ranks = scheme_named(options.scheme).workers == Workers::ranks ? complete.ranks : 1;

@@ -46,6 +46,14 @@ void wrong_d10_left_at_home(int rank);
 void right_d10_left_at_home(int rank);
 void wrong_d10_second_group(int rank);
 void right_d10_second_group(int rank);
+void wrong_d11_summand(int rank);
+void right_d11_summand(int rank);
+void wrong_d11_bias(int rank);
+void right_d11_bias(int rank);
+void wrong_d12_forgotten(int rank);
+void right_d12_forgotten(int rank);
+void wrong_d12_unnamed(int rank);
+void right_d12_unnamed(int rank);
 
 namespace dist::test {
 
@@ -62,6 +70,8 @@ std::span<const WrongProgram> wrong_programs() {
       PROGRAM(d08_inbox, simulated, 0),           PROGRAM(d08_halves, simulated, 0, 1),
       PROGRAM(d09_outsider, everywhere, 2),       PROGRAM(d09_pairs, everywhere, 0, 1, 2),
       PROGRAM(d10_left_at_home, simulated, 0, 1), PROGRAM(d10_second_group, simulated, 0, 1),
+      PROGRAM(d11_summand, detail, 0, 1),         PROGRAM(d11_bias, detail, 0, 1, 2),
+      PROGRAM(d12_forgotten, detail, 0, 1),       PROGRAM(d12_unnamed, detail, 0, 1),
   };
   return programs;
 }

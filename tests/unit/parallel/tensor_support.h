@@ -154,6 +154,25 @@ inline double difference(const nn::StateDict& a, const nn::StateDict& b) {
   return most;
 }
 
+// A fault: the gradient of an attention's input stays this rank's summand.
+class LosesTheSum final : public nn::ModuleHook {
+ public:
+  static void plant(nn::CausalSelfAttention& attention) {
+    const auto hook = std::make_shared<LosesTheSum>();
+    attention.c_attn().add_hook(hook);
+    attention.add_hook(std::make_shared<Returns>(hook));
+  }
+  void on_input_grad(nn::Module&, Tensor& grad) override { summand_ = grad.clone(); }
+
+ private:
+  struct Returns final : nn::ModuleHook {
+    explicit Returns(std::shared_ptr<LosesTheSum> from_) : from(std::move(from_)) {}
+    Tensor after_backward(nn::Module&, const Tensor&) override { return from->summand_; }
+    std::shared_ptr<LosesTheSum> from;
+  };
+  Tensor summand_;
+};
+
 inline void expect_equal(const StepResult& result, const StepResult& expected, const std::string& what) {
   constexpr double tolerance = 1e-12;
   EXPECT_LE(difference(result.logits, expected.logits), tolerance) << what;

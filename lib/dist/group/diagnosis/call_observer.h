@@ -3,6 +3,7 @@
 #pragma once
 
 #include "dist/backend/operation.h"
+#include "dist/check/copies.h"
 #include "dist/check/finding.h"
 
 namespace dist {
@@ -42,6 +43,8 @@ class CallObserver {
   virtual void failed(std::uint64_t record) { (void)record; }
   // The last Work was dropped without a wait.
   virtual void never_waited(const CallNote& call) = 0;
+  // What this rank has of something that should be equal on all ranks of a group.
+  virtual void has_copies(const GroupState& group, check::Copies copies) { (void)group, (void)copies; }
   // Something else is wrong with the program. False: an error must say so.
   virtual bool found(check::Finding finding) {
     (void)finding;

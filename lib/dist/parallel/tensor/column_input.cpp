@@ -5,7 +5,10 @@
 namespace dist {
 
 Tensor ColumnInput::whole(const Tensor& input) {
-  if (!is_sequence_) return input;
+  if (!is_sequence_) {
+    expect_whole(input, "the input of", line_);
+    return input;
+  }
   if (had_ == 0 || given_.raw() != input.raw()) {
     given_ = input;
     whole_ = gather_time(input, line_).wait();

@@ -6,6 +6,8 @@
 //   sum, to parts of the time          all-gather
 //   part of the time of a whole        all-gather
 //   all-gather of the time             part of the time of a whole
+//
+// Where a hook takes a tensor to be whole, it lets the checker compare the ranks' copies (expect_whole).
 #pragma once
 
 #include <utility>
@@ -31,7 +33,7 @@ class SumOutput final : public nn::ModuleHook {
 class SplitOutput final : public nn::ModuleHook {
  public:
   explicit SplitOutput(TensorLine line) : line_(std::move(line)) {}
-  Tensor after_forward(nn::Module&, const Tensor& output) override { return part_of_time(output, line_); }
+  Tensor after_forward(nn::Module&, const Tensor& output) override;
   Tensor before_backward(nn::Module&, const Tensor& grad_output) override {
     return gather_time(grad_output, line_).wait();
   }
@@ -47,9 +49,7 @@ class GatherInput final : public nn::ModuleHook {
   Tensor before_forward(nn::Module&, const Tensor& input) override {
     return gather_time(input, line_).wait();
   }
-  Tensor after_backward(nn::Module&, const Tensor& grad_input) override {
-    return grad_input.is_defined() ? part_of_time(grad_input, line_) : grad_input;
-  }
+  Tensor after_backward(nn::Module&, const Tensor& grad_input) override;
 
  private:
   const TensorLine line_;

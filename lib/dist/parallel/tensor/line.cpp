@@ -4,6 +4,7 @@
 
 #include "dist/core/axes.h"
 #include "dist/core/fail.h"
+#include "dist/group/diagnosis/compare_copies.h"
 
 namespace dist {
 
@@ -51,6 +52,23 @@ PendingTensor reduce_scatter_time(const Tensor& summand, const TensorLine& line,
 PendingTensor sum_over(Tensor summand, const TensorLine& line, bool async) {
   Work work = all_reduce(summand, ReduceOp::sum, {.group = line.group, .async_op = async}, line.where);
   return {std::move(work), std::move(summand), {}};
+}
+
+void expect_whole(const Tensor& tensor, std::string_view what, const TensorLine& line) {
+  if (!compares_copies(line.group)) return;
+  compare_copies(line.group, {.axis = line.axis,
+                              .names = {fmt::format("{} {}", what, line.layer)},
+                              .sketches = {check::sketch_of(tensor)},
+                              .where = line.where});
+}
+
+void expect_in_one_summand(bool has_it, std::string_view what, const TensorLine& line) {
+  if (!compares_copies(line.group)) return;
+  compare_copies(line.group, {.axis = line.axis,
+                              .names = {fmt::format("{} {}", what, line.layer)},
+                              .sketches = {{.norm = has_it ? 1.0F : 0.0F}},
+                              .where = line.where,
+                              .is_summand = true});
 }
 
 }  // namespace dist

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct TensorLine {
   ProcessGroup group;
   std::string axis;  // of the mesh, for messages: "tp"
   CallSite where;    // the user's line that made the module parallel, for messages of the collectives
+  std::string layer = "the module";  // its name, for findings
 
   int size() const { return group.size(); }
   int rank() const { return group.rank(); }
@@ -48,5 +50,11 @@ PendingTensor gather_time(const Tensor& part, const TensorLine& line, bool async
 PendingTensor reduce_scatter_time(const Tensor& summand, const TensorLine& line, bool async = false);
 // The whole sum, in the summand's memory.
 PendingTensor sum_over(Tensor summand, const TensorLine& line, bool async = false);
+
+// Every rank has this tensor as a whole: "the input of" line.layer. Finding D11 if they differ; costs nothing
+// where nobody looks (group/diagnosis/compare_copies.h).
+void expect_whole(const Tensor& tensor, std::string_view what, const TensorLine& line);
+// Of a sum over the ranks, exactly one rank's summand has this.
+void expect_in_one_summand(bool has_it, std::string_view what, const TensorLine& line);
 
 }  // namespace dist

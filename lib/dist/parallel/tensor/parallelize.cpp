@@ -14,6 +14,7 @@
 #include "dist/parallel/tensor/column_input.h"
 #include "dist/parallel/tensor/hooks.h"
 #include "dist/parallel/tensor/record.h"
+#include "dist/parallel/tensor/replicated_gradients.h"
 
 namespace dist {
 
@@ -48,6 +49,7 @@ class Application {
       if (!matches(entry.modules, name)) continue;
       is_used = true;
       name_ = name;
+      if (!name.empty()) line_.layer = name;
       if (std::ranges::find(record_->modules, module) != record_->modules.end())
         refuse("a plan has named it before; a module is divided once");
       record_->modules.push_back(module);
@@ -56,6 +58,17 @@ class Application {
     if (!is_used)
       fail(Errc::invalid_argument, "parallelize_module at {}: no module is named \"{}\"", line_.where.str(),
            entry.modules);
+  }
+
+  // What the plan leaves to every rank has one gradient, once it has been summed.
+  void watch_gradients() const {
+    std::vector<nn::NamedParameter> replicated;
+    for (const nn::NamedParameter& named : parameters_) {
+      const SplitParameter* const split = record_->find(*named.parameter);
+      if (!split || !std::holds_alternative<Shard>(split->placement.placement)) replicated.push_back(named);
+      named.parameter->before_step({});
+    }
+    compare_before_step(replicated, line_);
   }
 
  private:
@@ -170,7 +183,7 @@ class Application {
 
   const std::vector<nn::Module::NamedModule> modules_;
   const std::vector<nn::NamedParameter> parameters_;
-  const TensorLine line_;
+  TensorLine line_;  // with the name of the module that is divided
   std::shared_ptr<TensorParallelRecord> record_;
   std::map<std::string, std::shared_ptr<ColumnInput>> inputs_;  // by the name of the first layer
   std::string name_;                                            // of the module that is divided
@@ -186,6 +199,7 @@ void parallelize_module(nn::Module& module, const DeviceMesh& mesh, const Parall
   if (!mesh.is_member()) return;
   Application application(module, mesh, at);
   for (const PlanEntry& entry : plan) application.apply(entry);
+  application.watch_gradients();
 }
 
 void parallelize(nn::GPT& gpt, const DeviceMesh& mesh, const GptParallelOptions& options, Caller at) {

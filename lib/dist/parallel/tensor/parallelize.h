@@ -59,10 +59,11 @@ struct PlanEntry {
 };
 using ParallelPlan = std::vector<PlanEntry>;
 
-// `mesh` has one axis. Does not communicate: every rank must have the same values. Call it before wrapping
-// the module and before making an optimizer. Throws Error{invalid_argument} for an entry that no module
-// matches, a module that is named twice, a layer of another kind, and heads that the ranks do not divide; the
-// module is then not to be used.
+// `mesh` has one axis. Does not communicate: every rank must have the same values. Parameters that no entry
+// divides stay the same on every rank, and so must their gradients be before an optimizer's step (D12). Call
+// it before wrapping the module and before making an optimizer. Throws Error{invalid_argument} for an entry
+// that no module matches, a module that is named twice, a layer of another kind, and heads that the ranks do
+// not divide; the module is then not to be used.
 void parallelize_module(nn::Module& module, const DeviceMesh& mesh, const ParallelPlan& plan,
                         Caller at = Caller::here());
 

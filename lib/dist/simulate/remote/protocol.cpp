@@ -12,7 +12,7 @@ constexpr auto last_kind = OpKind::barrier;
 constexpr auto last_op = ReduceOp::Kind::premul_sum;
 constexpr std::size_t longest_name = 255;                   // of a file or an operation; it is kept
 constexpr std::size_t longest_text = std::size_t{8} << 10;  // of a control call: 1024 ranks by number
-constexpr std::uint32_t most_parties = 4096, most_views = 4096;
+constexpr std::uint32_t most_parties = 4096, most_views = 4096, most_copies = 4096;
 
 // A text that is kept or passed on, within bounds.
 std::string get_text(wire::Reader& from) {
@@ -28,7 +28,7 @@ std::uint32_t get_count(wire::Reader& from, std::uint32_t most) {
   if (count > most) fail(Errc::connection, "{} were announced; {} are allowed", count, most);
   return count;
 }
-constexpr auto last_code = check::Code::wrong_device;
+constexpr auto last_code = check::Code::unreduced_gradient;
 
 void put_views(wire::Writer& to, const std::vector<TensorView>& views) {
   to.put(static_cast<std::uint32_t>(views.size()));
@@ -196,6 +196,41 @@ Attendance get_attendance(wire::Reader& from) {
   call.fingerprint.algorithm = get_text(from);
   call.where = get_place(from);
   return call;
+}
+
+void put(wire::Writer& to, const GroupCopies& mine) {
+  const check::Copies& copies = mine.copies;
+  to.put(mine.group.first).put(mine.group.second).put(mine.group_size);
+  put_enum(to, copies.code);
+  to.put(static_cast<std::uint8_t>(copies.is_summand)).put(std::string_view(copies.axis));
+  put(to, copies.where);
+  to.put(static_cast<std::uint32_t>(copies.names.size()));
+  for (std::size_t i = 0; i < copies.names.size(); ++i) {
+    const auto& [norm, projections, tolerance] = copies.sketches[i];
+    to.put(std::string_view(copies.names[i]));
+    for (const float x : {norm, projections[0], projections[1], projections[2], tolerance})
+      to.put(std::bit_cast<std::uint32_t>(x));
+  }
+}
+
+GroupCopies get_group_copies(wire::Reader& from) {
+  GroupCopies mine;
+  mine.group.first = from.get<std::uint32_t>();
+  mine.group.second = from.get<int>();
+  mine.group_size = from.get<int>();
+  mine.copies.code = get_enum(from, last_code);
+  if (mine.copies.code < check::Code::deadlock) fail(Errc::connection, "finding 0 is none");
+  mine.copies.is_summand = from.get<std::uint8_t>() != 0;
+  mine.copies.axis = get_text(from);
+  mine.copies.where = get_place(from);
+  for (auto n = get_count(from, most_copies); n > 0; --n) {
+    mine.copies.names.push_back(get_text(from));
+    auto& [norm, projections, tolerance] = mine.copies.sketches.emplace_back();
+    for (float* const x : {&norm, &projections[0], &projections[1], &projections[2], &tolerance})
+      *x = std::bit_cast<float>(from.get<std::uint32_t>());
+  }
+  if (mine.copies.names.empty()) fail(Errc::connection, "copies of nothing");
+  return mine;
 }
 
 void put(wire::Writer& to, const trace::Call& call) {

@@ -60,6 +60,7 @@ enum class Verb : std::uint8_t {
   algorithm,   // -> which would run
   // Inspector
   compare_collective,
+  compare_copies,
   note,
   lends_tensors,
   call_begins,
@@ -79,6 +80,7 @@ void put(wire::Writer& to, const ControlMessage& message);
 void put(wire::Writer& to, const TransportOptions& options);
 void put(wire::Writer& to, const check::Finding& finding);
 void put(wire::Writer& to, const Attendance& call);
+void put(wire::Writer& to, const GroupCopies& mine);
 void put(wire::Writer& to, const trace::Call& call);
 void put(wire::Writer& to, const CostModel& costs);
 
@@ -92,6 +94,7 @@ ControlMessage get_control_message(wire::Reader& from);
 TransportOptions get_transport_options(wire::Reader& from, int rank, int world_size);
 check::Finding get_finding(wire::Reader& from);
 Attendance get_attendance(wire::Reader& from);
+GroupCopies get_group_copies(wire::Reader& from);
 trace::Call get_call(wire::Reader& from);
 CostModel get_costs(wire::Reader& from);
 

@@ -64,6 +64,8 @@ void RemoteWorld::compare_collective(int, const Attendance& call) {
   Question(Verb::compare_collective).with(call).ask();
 }
 
+void RemoteWorld::compare_copies(int, GroupCopies mine) { Question(Verb::compare_copies).with(mine).ask(); }
+
 void RemoteWorld::note(check::Finding finding, Telling telling) {
   Question(Verb::note).with(telling).with(finding).ask();
 }

@@ -37,6 +37,7 @@ class RemoteWorld final : public VirtualWorld, public Inspector {
   bool checks() const override { return greeting_.checks; }
   bool traces() const override { return greeting_.traces; }
   void compare_collective(int rank, const Attendance& call) override;
+  void compare_copies(int rank, GroupCopies mine) override;
   void note(check::Finding finding, Telling telling) override;
   bool lends_tensors() override;
   AccessGuard& guard() override { return tasking_.guard(); }

@@ -84,6 +84,10 @@ const Verbs& world_verbs() {
        [](const Asked& asked, Response&) {
          asked.session.simulation.compare_collective(asked.session.rank, get_attendance(asked.question));
        }},
+      {Verb::compare_copies,
+       [](const Asked& asked, Response&) {
+         asked.session.simulation.compare_copies(asked.session.rank, get_group_copies(asked.question));
+       }},
       {Verb::note,
        [](const Asked& asked, Response&) {
          const Telling telling = get_enum(asked.question, Telling::unless_failed);
