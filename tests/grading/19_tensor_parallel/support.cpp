@@ -26,7 +26,8 @@ void diagnose(const dist::check::Finding& finding) {
   else if (finding.code == Code::never_waited)
     misconception("forgets_a_wait",
                   "a collective was started and never waited for, so its result may be missing");
-  else if (finding.code == Code::mismatched_collective)
+  else if (finding.code == Code::mismatched_collective || finding.code == Code::misfit_message ||
+           finding.code == Code::wrong_group)
     misconception("ranks_call_different_collectives",
                   "the ranks did not make the same calls in the same order, or with different sizes; fix: a "
                   "rank whose part is empty takes part, too, and a collective of this group gets .group");

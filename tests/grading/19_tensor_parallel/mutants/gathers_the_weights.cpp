@@ -14,7 +14,7 @@ Tensor pair_forward(const Pair& pair, const Tensor& x, const Middle& middle, con
                     Kept& kept) {
   std::vector<Tensor> all;
   const Tensor& mine = pair.second.weight;
-  const std::int64_t most = (mine.numel() + 63) / 64 * 64;
+  const std::int64_t most = (mine.numel() / 64 + 1) * 64;
   for (int rank = 0; rank < context.group.size(); ++rank) all.push_back(dist::empty({most}, mine.dtype()));
   Tensor padded = dist::zeros({most}, mine.dtype());
   padded.narrow(0, mine.numel()).copy_(mine.view({mine.numel()}));
