@@ -297,12 +297,19 @@ void JobRun::expect_missing_named() {
   }
 }
 
-// Whether the timeout limits at least each single wait.
-bool JobRun::ends_when_nobody_comes() {
+// What a call does whose only other rank never comes: how the timeout that it misses is meant.
+void JobRun::diagnose_a_missed_deadline() {
+  constexpr Milliseconds timeout = 300ms;
   judge::Random random("deadline, nobody comes");
-  JobRun alone(lobby_, random, 2, 300ms);
+  JobRun alone(lobby_, random, 2, timeout);
   alone.start(0);
-  return alone.team_.finish().at(0).completed;
+  const auto outcome = alone.team_.finish().at(0);
+  if (!outcome.completed) return ignores_the_timeout();
+  if (outcome.asleep < 2 * timeout) return a_deadline_for_each_wait();
+  misconception(
+      "longer_than_the_timeout",
+      "the timeout is taken for a longer one, as if it were rounded up to whole seconds; fix: make the "
+      "deadline of `timeout` as it is");
 }
 
 void JobRun::expect_too_late(int late) {
@@ -314,10 +321,10 @@ void JobRun::expect_too_late(int late) {
       const auto list = judge::value_of(outcome.reply, "rendezvous");
       const bool waited = list.size() == entries_.size() &&
                           list[static_cast<std::size_t>(late)] == judge::to_hex(entry(late));
-      if (!waited)
-        returns_before_all_joined();
+      if (waited)
+        diagnose_a_missed_deadline();
       else
-        ends_when_nobody_comes() ? a_deadline_for_each_wait() : ignores_the_timeout();
+        returns_before_all_joined();
     }
     const auto text = timeout_text(rank, outcome);
     if (text.empty()) return;

@@ -98,7 +98,7 @@ class JobRun {
   void check_membership(int rank, const Json& answer);
   bool owns_one_of(const Json& membership) const;
   bool is_in_order_of_texts(const Json& membership) const;
-  bool ends_when_nobody_comes();
+  void diagnose_a_missed_deadline();
   std::string found_instead(int rank);
   void diagnose_missing(const Json& answer);
 

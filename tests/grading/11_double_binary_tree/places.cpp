@@ -165,4 +165,14 @@ void expect_inner_in_one(const std::vector<int>& sizes) {
   }
 }
 
+bool has_right_trees(int n) {
+  for (const auto* call : {"first_tree", "second_tree"}) {
+    const Json trees = ask(call, {n});
+    const auto right_place = call == std::string("first_tree") ? binary_node : second_binary_node;
+    for (int rank = 0; rank < n && !trees.empty(); ++rank)
+      if (!is_same(right_place(rank, n), trees[0].at(static_cast<std::size_t>(rank)))) return false;
+  }
+  return true;
+}
+
 }  // namespace lab11

@@ -14,6 +14,11 @@ void expect_trees(const std::string& call, const std::vector<int>& sizes);
 // For even n: checks that every rank has children in one of the two trees and none in the other.
 void expect_inner_in_one(const std::vector<int>& sizes);
 
+// Whether the two trees of n ranks, from which the timetable is made, are NCCL's.
+bool has_right_trees(int n);
+// If they are not, names this as the reason of a failure.
+bool diagnose_trees(int n);
+
 // Adds what is expected of double_tree_all_reduce, and the wrong ideas about it.
 SumsAsked asked_of(const std::vector<Sum>& sums);
 

@@ -64,7 +64,9 @@ TEST(Part3AllReduce, any_number_of_ranks) {
     for (const int elements : {random.between(10, 30), 0, 1, 12})
       sums.push_back(one_sum(random, n, elements, 3));
     judge::expect_sums(asked_of(sums), n == 9);
-    if (HasFailure()) return;
+    if (!HasFailure()) continue;
+    lab11::diagnose_trees(n);
+    return;
   }
 }
 

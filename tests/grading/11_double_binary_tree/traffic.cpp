@@ -27,7 +27,8 @@ const std::vector<Idea>& ideas() {
   return known;
 }
 
-void diagnose_finding(const Finding& finding) {
+void diagnose_finding(const Finding& finding, int n) {
+  if (diagnose_trees(n)) return;
   if (finding.code == Code::overlap || finding.code == Code::changed_before_wait) {
     misconception("not_in_halves",
                   "memory is changed while a message is still using it; fix: let each tree carry its own "
@@ -41,8 +42,18 @@ void diagnose_finding(const Finding& finding) {
 
 }  // namespace
 
+bool diagnose_trees(int n) {
+  if (has_right_trees(n)) return false;
+  misconception(
+      "follows_from_the_trees",
+      "the timetable is made from first_tree and second_tree, and these are not NCCL's trees; fix: Parts "
+      "1 and 2 first");
+  return true;
+}
+
 SumsAsked asked_of(const std::vector<Sum>& sums) {
-  return {.call = "double_tree_all_reduce", .sums = sums, .ideas = &ideas(), .diagnose = diagnose_finding};
+  const auto diagnose = [n = sums.at(0).ranks()](const Finding& finding) { diagnose_finding(finding, n); };
+  return {.call = "double_tree_all_reduce", .sums = sums, .ideas = &ideas(), .diagnose = diagnose};
 }
 
 void expect_twice_the_data(const SumsAsked& asked) {
