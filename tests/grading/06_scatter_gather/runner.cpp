@@ -95,20 +95,71 @@ Json ends_of(const Tensor& t) {
 }
 
 // Chunks too large to be reported number by number: all elements of a chunk have one value, rank r's is value
-// + r. For each tensor the answer has the first and the last element.
-Json scatter_large(const Json& task) {
-  const std::int64_t elements = task.at("elements"), value = task.at("value");
-  const int root = task.at("root");
+// + r. For each chunk the answer has the first and the last element.
+struct Large {
+  explicit Large(const Json& task)
+      : elements(task.at("elements")),
+        value(task.at("value")),
+        root(task.at("root")),
+        before(task.at("before")) {}
+  Tensor chunk(int rank) const { return dist::full({elements}, static_cast<double>(value + rank)); }
+  Tensor empty_chunk() const { return dist::full({elements}, before); }
+  bool is_root() const { return dist::get_rank() == root; }
+  static Json ends_of_all(const std::vector<Tensor>& chunks) {
+    Json all = Json::array();
+    for (const Tensor& chunk : chunks) all.push_back(ends_of(chunk));
+    return all;
+  }
+  static Json reply(const Json& outputs, bool in_place, const Json& inputs) {
+    return Json::array({{{"outputs", outputs}, {"in_place", in_place}, {"inputs", inputs}}});
+  }
+
+  const std::int64_t elements, value;
+  const int root;
+  const double before;
+};
+
+Json scatter_large(const Large& large) {
   std::vector<Tensor> list;
-  for (int rank = 0; rank < dist::get_world_size() && dist::get_rank() == root; ++rank)
-    list.push_back(dist::full({elements}, static_cast<double>(value + rank)));
-  auto mine = dist::full({elements}, task.at("before").get<double>());
+  for (int rank = 0; rank < dist::get_world_size() && large.is_root(); ++rank)
+    list.push_back(large.chunk(rank));
+  auto mine = large.empty_chunk();
   const auto given = mine;
-  lab::scatter(mine, list, root);
-  Json inputs = Json::array();
-  for (const auto& share : list) inputs.push_back(ends_of(share));
-  return Json::array(
-      {{{"outputs", {ends_of(given)}}, {"in_place", is_same(mine, given)}, {"inputs", inputs}}});
+  lab::scatter(mine, list, large.root);
+  return Large::reply(Json::array({ends_of(given)}), is_same(mine, given), Large::ends_of_all(list));
+}
+
+Json gather_large(const Large& large) {
+  std::vector<Tensor> list;
+  for (int rank = 0; rank < dist::get_world_size() && large.is_root(); ++rank)
+    list.push_back(large.empty_chunk());
+  const auto mine = large.chunk(dist::get_rank());
+  const auto given = list;
+  lab::gather(mine, list, large.root);
+  return Large::reply(Large::ends_of_all(given), true, Json::array({ends_of(mine)}));
+}
+
+Json tree_scatter_large(const Large& large) {
+  Tensor all;
+  const int n = dist::get_world_size();
+  if (large.is_root()) all = dist::empty({n * large.elements});
+  for (int rank = 0; rank < n && large.is_root(); ++rank)
+    all.narrow(rank * large.elements, large.elements).fill_(static_cast<double>(large.value + rank));
+  auto mine = large.empty_chunk();
+  const auto given = mine;
+  lab::tree_scatter(mine, all, large.root);
+  Json ends = Json::array();
+  for (int rank = 0; rank < n && large.is_root(); ++rank)
+    for (const Json& end : ends_of(all.narrow(rank * large.elements, large.elements))) ends.push_back(end);
+  return Large::reply(Json::array({ends_of(given)}), is_same(mine, given),
+                      large.is_root() ? Json::array({ends}) : Json::array());
+}
+
+Json call_large(const Json& task) {
+  const Large large(task);
+  if (task.at("what") == "gather") return gather_large(large);
+  if (task.at("what") == "tree_scatter") return tree_scatter_large(large);
+  return scatter_large(large);
 }
 
 Json call(const std::string& name, const Json& round) {
@@ -121,7 +172,7 @@ Json call(const std::string& name, const Json& round) {
 
 Json handle(const Json& task) {
   dist::init_process_group();
-  if (task.at("call") == "scatter_large") return scatter_large(task);
+  if (task.at("call") == "large") return call_large(task);
   Json replies = Json::array();
   for (const auto& round : task.at("rounds")) {
     dist::sim::compute(1e-6 * round.at("delay_us").get<int>());

@@ -73,9 +73,10 @@ void expect_calls_apart(judge::Random& random, Asked asked);
 void root_0_assumed();
 
 // These check one call with chunks so large that nothing else matters.
-void expect_only_shares(const Asked& asked);       // flat: messages, bytes and memory of the other ranks
-void expect_little_memory(judge::Random& random);  // scatter of 64 MiB: whole processes of the other ranks
-void expect_only_the_subtree(const Asked& asked);  // the same for the tree
-void expect_few_rounds(const Asked& asked);        // of a tree
+void expect_only_shares(const Asked& asked);  // flat: messages, bytes and memory of the other ranks
+void expect_little_memory(judge::Random& random,
+                          const std::string& call);  // 64 MiB: the other ranks' processes
+void expect_only_the_subtree(const Asked& asked);    // the same for the tree
+void expect_few_rounds(const Asked& asked);          // of a tree
 
 }  // namespace lab06

@@ -91,7 +91,7 @@ TEST(Part1Scatter, only_its_share) {
   worth(8, 1);
   Random random("scatter memory");
   lab06::expect_only_shares(a_large_one(random, "scatter", random.between(4, 6)));
-  if (!HasFailure()) lab06::expect_little_memory(random);
+  if (!HasFailure()) lab06::expect_little_memory(random, "scatter");
 }
 
 // ------------------------------------------------------------------------------------------ part 2: gather
@@ -134,6 +134,7 @@ TEST(Part2Gather, only_its_share) {
   worth(4, 2);
   Random random("gather memory");
   lab06::expect_only_shares(a_large_one(random, "gather", random.between(4, 6)));
+  if (!HasFailure()) lab06::expect_little_memory(random, "gather");
 }
 
 // ------------------------------------------------------------------------------------ part 3: scatter_rows
@@ -222,6 +223,7 @@ TEST(Part4Tree, only_the_subtree) {
     lab06::expect_only_the_subtree(a_large_one(random, "tree_scatter", n));
     if (HasFailure()) return;
   }
+  lab06::expect_little_memory(random, "tree_scatter");
 }
 
 TEST(Part4Tree, few_rounds) {
