@@ -111,4 +111,22 @@ TEST_F(TrainMesh, ACheckpointThatOnlyOneRankSeesIsSaid) {
   EXPECT_TRUE(fs::is_empty(folder_ / "0" / "saved")) << "a save that failed leaves nothing";
 }
 
+TEST_F(TrainMesh, TheMemoryOfAStepIsDrawn) {
+  const auto said = small("fsdp=2", {"--plot", in_folder("out")});
+  ASSERT_EQ(said.exit_code, 0) << said.output;
+  for (const char* part : {"memory of rank 0's tensors over a step: at most ", "\nforward   embedding", " h.1 ",
+                           "\nbackward  head", "\nupdate    optimizer"})
+    EXPECT_TRUE(contains(said.output, part)) << part << '\n' << said.output;
+  EXPECT_TRUE(content(folder_ / "out" / "memory.svg").starts_with("<svg"));
+}
+
+TEST_F(TrainMesh, VerifyComparesWithOneRank) {
+  const auto said = small("fsdp=2", {"--verify"});
+  ASSERT_EQ(said.exit_code, 0) << said.output;
+  EXPECT_TRUE(contains(said.output, "as on one rank in f64: loss ")) << said.output;
+  const auto refused = small("fsdp=2", {"--verify", "--plot", in_folder("out")});
+  EXPECT_EQ(refused.exit_code, 2) << refused.output;
+  EXPECT_TRUE(contains(refused.output, "--plot draws a training step")) << refused.output;
+}
+
 }  // namespace

@@ -44,6 +44,21 @@ void add_ddp_bench_commands(CLI::App& bench, int& exit_code) {
   row.app->add_option("--folder", row.options->folder)->required();
 }
 
+void add_shard_bench_command(CLI::App& bench, int& exit_code) {
+  const auto [command, options] = add_command(
+      bench, exit_code, "shard",
+      "Measure a GPT's step in fully_shard and ZeRO-1, beside DistributedDataParallel", run_shard_bench);
+  command->add_option("-n,--nproc", options->ranks, "number of ranks (default: 2, then 4)")
+      ->check(CLI::Range(1, 64));
+  command->add_option("--layers", options->layers, "number of blocks (default: 4)")->check(positive);
+  command->add_option("--width", options->width, "width of the residual stream (default: 128)")
+      ->check(positive);
+  command->add_option("--context", options->context, "tokens per row (default: 64)")->check(positive);
+  command->add_option("--batch-size", options->batch_size, "rows per rank (default: 4)")->check(positive);
+  command->add_option("--repeat", options->repeats, "turns; the table shows the median (default: 9)")
+      ->check(positive);
+}
+
 constexpr auto bench_notes = R"(
 Examples:
   ./distlab bench all_reduce --compare mpi              4 B to 64 MiB, compared with Open MPI
@@ -55,7 +70,7 @@ Examples:
 
 Collectives: all_reduce, broadcast, reduce, all_gather, reduce_scatter, all_to_all, scatter, gather, barrier,
 send_recv (ping-pong). The figures are those of nccl-tests; lib/tools/distlab/bench/README.md explains them.
-To measure training: ./distlab bench ddp --help.
+To measure training: ./distlab bench ddp --help, ./distlab bench shard --help.
 )";
 
 }  // namespace
@@ -94,6 +109,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
                     "measure what messages, sums and shared memory cost here, and save the figures");
   command->footer(bench_notes);
   add_ddp_bench_commands(*command, exit_code);
+  add_shard_bench_command(*command, exit_code);
   command->callback([&exit_code, app = command, options = options] {
     if (app->get_subcommands().empty()) exit_code = run_bench(*options);
   });

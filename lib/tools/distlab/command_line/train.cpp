@@ -178,7 +178,10 @@ void add_train_command(CLI::App& app, int& exit_code) {
                    "file to write after each epoch or validation (safetensors)")
       ->check(a_file);
   command->add_flag("--resume", options->resume, "continue from the checkpoint if it exists");
-  command->add_option("--plot", options->plot, "folder for the loss and the step times as SVG")
+  command
+      ->add_option("--plot", options->plot,
+                   "folder for the loss and the step times as SVG; with --mesh for the "
+                   "memory of a step")
       ->check(not_empty);
   add_image_options(*command, options);
   add_text_options(*command, options);

@@ -14,10 +14,10 @@
 #include "dist/nn/cross_entropy.h"
 #include "dist/nn/random.h"
 #include "dist/parallel/checkpoint/sharded_checkpoint.h"
-#include "dist/parallel/clip_grad_norm.h"
 #include "dist/parallel/hybrid/factor_detective.h"
 
 #include "distlab/file_text.h"
+#include "distlab/terminal.h"
 #include "distlab/train/text/text_model.h"
 #include "distlab/train/text/text_schedule.h"
 
@@ -57,8 +57,8 @@ void check_mesh(const TrainOptions& options) {
   if (text.sample)
     fail(Errc::invalid_argument,
          "--sample needs the whole model on one rank; leave it out, and write the text without --mesh");
-  if (!options.plot.empty())
-    fail(Errc::invalid_argument, "--plot is for training without --mesh; leave one of them out");
+  if (!options.plot.empty() && text.verify)
+    fail(Errc::invalid_argument, "--plot draws a training step, --verify trains none; leave one of them out");
   if (text.chunks > 1 && text.schedule != "interleaved")
     fail(Errc::invalid_argument, "--chunks {} needs --schedule interleaved", text.chunks);
   if (options.batch_size.value_or(default_text_batch) < text.micro_batches)
@@ -87,6 +87,8 @@ MeshTrainer::MeshTrainer(const TrainOptions& options)
                                .seed = options.seed}),
       narrator_(dist::get_rank() != 0, options.text.steps,
                 model_.data_ranks() * batch_size_ * options.text.context) {
+  if (!options.plot.empty()) memory_.emplace(model_);
+  if (dist::get_rank() == 0 && !options.plot.empty()) check_output_folder("--plot", options.plot);
   if (dist::get_rank() == 0 && !options.checkpoint.empty())
     check_output_folder("--checkpoint", options.checkpoint);
   if (options.resume) {
@@ -125,10 +127,21 @@ void MeshTrainer::run() {
     narrator_.end(result);
     if (!options_.checkpoint.empty()) save();
   }
+  draw_memory();
+}
+
+void MeshTrainer::draw_memory() {
+  if (!memory_ || memory_->is_empty() || dist::get_rank() != 0) return;
+  narrator_.say(memory_->text(terminal_width()));
+  memory_->plot(options_.plot, fmt::format("Memory of a step: rank 0 of {}",
+                                           dist::parse_hybrid_shape(options_.text.mesh).str()));
 }
 
 double MeshTrainer::train_step(const data::Batch& batch) {
   auto& done = done_.data<std::int64_t>()[0];
+  // The first step makes the optimizer's state, so the second one is typical.
+  const bool is_drawn = memory_ && done == std::min<std::int64_t>(1, options_.text.steps - 1);
+  if (is_drawn) memory_->begin();
   model_.set_step(options_.seed, static_cast<std::uint64_t>(done), batch_size_);
   optimizer_.set_lr(text_lr(options_, done++));
   model_.zero_grad();
@@ -138,6 +151,7 @@ double MeshTrainer::train_step(const data::Batch& batch) {
                std::abs(loss), options_.lr.value_or(optimizer_.lr()));
   model_.clip_grad_norm(text_most_norm);
   optimizer_.step();
+  if (is_drawn) memory_->update(), memory_->end();
   return loss;
 }
 
@@ -178,24 +192,21 @@ void MeshTrainer::verify() {
   const double expected = criterion.forward(alone.forward(whole.inputs), whole.targets);
   (void)alone.backward(criterion.backward());
   nn::StateDict gradients;
-  std::vector<dist::DividedParameter> all;
-  for (const auto& [name, parameter] : alone.named_parameters()) {
-    gradients.push_back({name, parameter->grad});
-    all.push_back({parameter});
-  }
+  for (const auto& [name, parameter] : alone.named_parameters()) gradients.push_back({name, parameter->grad});
   model_.set_step(options_.seed, 0, batch_size_);
   const double loss = model_.step(mine.inputs, mine.targets);
   constexpr double tolerance = 1e-8, no_limit = 1e300;
   std::vector<std::string> wrong;
   if (std::abs(loss - expected) > tolerance * std::abs(expected))
     wrong.push_back(fmt::format("the loss is {:.9f}, one rank has {:.9f}", loss, expected));
-  for (const auto& difference :
-       dist::compare_gradients(model_.gradient_pieces(), gradients, shape,
-                               static_cast<int>(options_.text.micro_batches), tolerance))
-    wrong.push_back(difference.sentence);
-  const double norm = model_.clip_grad_norm(no_limit), one = dist::clip_grad_norm(all, {}, no_limit);
-  if (std::abs(norm - one) > tolerance * one)
-    wrong.push_back(fmt::format("the norm of the gradient is {:.9f}, one rank has {:.9f}", norm, one));
+  const dist::Pieces pieces = model_.gradient_pieces();
+  const auto differences = dist::compare_gradients(pieces, gradients, shape,
+                                                   static_cast<int>(options_.text.micro_batches), tolerance);
+  for (const auto& difference : differences) wrong.push_back(difference.sentence);
+  const double norm = model_.clip_grad_norm(no_limit);
+  if (differences.empty())
+    if (auto sentence = dist::compare_norm(norm, pieces, gradients, tolerance); !sentence.empty())
+      wrong.push_back(std::move(sentence));
   if (wrong.empty())
     return narrator_.say(
         fmt::format("as on one rank in f64: loss {:.9f}, norm {:.9f}, and the gradients of {} parameters",

@@ -2,7 +2,7 @@
 // the ranks of a mesh, and learns what one rank would.
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <vector>
 
 #include "dist/data/step_sampler.h"
@@ -11,6 +11,7 @@
 
 #include "distlab/train/checkpoint.h"
 #include "distlab/train/options.h"
+#include "distlab/train/text/step_memory.h"
 #include "distlab/train/text/step_narrator.h"
 #include "distlab/train/text/text_data.h"
 
@@ -29,6 +30,7 @@ class MeshTrainer {
   // Trains all steps that are left, with validations in between; each writes the checkpoint, a folder that
   // any mesh can load. With --verify, instead compares the first step's loss, norm and gradients with those
   // of one rank in f64, and throws Error{mismatch} if any differs.
+  // With --plot, the memory of one step is drawn at the end.
   void run();
 
  private:
@@ -40,6 +42,7 @@ class MeshTrainer {
   dist::Pieces run_state() const;
   dist::Pieces state();
   void save();
+  void draw_memory();
   void resume();
 
   const TrainOptions options_;
@@ -52,6 +55,7 @@ class MeshTrainer {
   dist::data::StepSampler sampler_;
   dist::Tensor done_ = dist::zeros({1}, dist::DType::i64, dist::cpu);  // steps since the beginning
   StepNarrator narrator_;
+  std::optional<StepMemory> memory_;  // with --plot
 };
 
 }  // namespace distlab
