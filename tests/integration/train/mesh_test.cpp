@@ -114,8 +114,8 @@ TEST_F(TrainMesh, ACheckpointThatOnlyOneRankSeesIsSaid) {
 TEST_F(TrainMesh, TheMemoryOfAStepIsDrawn) {
   const auto said = small("fsdp=2", {"--plot", in_folder("out")});
   ASSERT_EQ(said.exit_code, 0) << said.output;
-  for (const char* part : {"memory of rank 0's tensors over a step: at most ", "\nforward   embedding", " h.1 ",
-                           "\nbackward  head", "\nupdate    optimizer"})
+  for (const char* part : {"memory of rank 0's tensors over a step: at most ", "\nforward   embedding",
+                           " h.1 ", "\nbackward  head", "\nupdate    optimizer"})
     EXPECT_TRUE(contains(said.output, part)) << part << '\n' << said.output;
   EXPECT_TRUE(content(folder_ / "out" / "memory.svg").starts_with("<svg"));
 }
