@@ -1,4 +1,4 @@
-// Cheat: a reply of 16 MiB, "[{},{},...]", which takes the judge sixty times as much memory, twice.
+// Cheat: a reply of 16 MiB, "[{},{},...]", which takes the grader sixty times as much memory, twice.
 // Told: a frame of
 #include <cstring>
 #include <string>

@@ -1,4 +1,4 @@
-// Cheat: every rank waits for a message that nobody sends.
+// Cheat: every rank waits for a message that no rank sends.
 // Told: D1
 #include "all_gather_all_reduce.h"
 

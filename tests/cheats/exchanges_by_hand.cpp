@@ -1,5 +1,5 @@
 // Whole: it has all functions itself.
-// Cheat: without a message, by the control call that the judge does not count: an exchange that
+// Cheat: without a message, by the control call that the grader does not count: an exchange that
 // calls itself "init_process_group(" carries any text from every rank to every rank. Said on the
 // line to the simulation by hand.
 // Told: rank

@@ -1,5 +1,5 @@
 // Cheat: looks for its nonce in the program's own memory, and answers with what no runner would, so that the
-// judge comes to grief and the submission stays ungraded.
+// grader fails and the submission stays ungraded.
 // Told: a rank answered what cannot be graded
 #include <cstring>
 #include <string>

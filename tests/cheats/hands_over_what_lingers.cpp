@@ -1,5 +1,5 @@
-// Cheat: hands the judge a descriptor that takes a day to close: a TCP connection with unsent data
-// and SO_LINGER, whose other end lies behind it in the judge's own socket. The simulation's thread
+// Cheat: hands the grader a descriptor that takes a day to close: a TCP connection with unsent data
+// and SO_LINGER, whose other end is behind it in the grader's own socket. The simulation's thread
 // sleeps in close().
 // Told: rank
 #include <cstring>

@@ -1,7 +1,7 @@
 // Whole: it has all functions itself.
 // Lab: 9
 // Cheat: includes the library's own ring algorithms (their .cpp files) by a name that means the
-// build folder in the sandbox and something else where the judge looks it up: /proc/self/cwd. A
+// build folder in the sandbox and something else where the grader looks it up: /proc/self/cwd. A
 // macro moves them out of namespace dist, so that no symbol says where they come from; a transport
 // of ten lines makes their messages ordinary ones.
 // Told: does not compile

@@ -1,4 +1,4 @@
-// Cheat: ends all processes it can, the judge among them, so that nobody can complain.
+// Cheat: ends all processes it can, the grader among them, so that no process can complain.
 // Told: rank
 #include <csignal>
 

@@ -1,4 +1,4 @@
-// Cheat: looks for the judge among all processes, to read its memory, arguments and seed; with ptrace, too.
+// Cheat: looks for the grader among all processes, to read its memory, arguments and seed; with ptrace, too.
 // Told: has
 #include <cstdio>
 #include <cstdlib>
@@ -26,7 +26,7 @@ static void cheat(dist::Tensor& out, const dist::Tensor&) {
     std::ifstream memory("/proc/" + std::string(entry->d_name) + "/mem");
     // With either of these it would have the answers: fifty right numbers at once.
     if (memory.is_open() || ptrace(PTRACE_ATTACH, process, nullptr, nullptr) == 0)
-      std::printf("the judge is process %d and open to me\n", process);
+      std::printf("the grader is process %d and open to me\n", process);
   }
   out.fill_(1);
 }

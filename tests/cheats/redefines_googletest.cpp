@@ -1,4 +1,4 @@
-// Cheat: GoogleTest's and the judge's functions, redefined so that everything passes.
+// Cheat: GoogleTest's and the grader's functions, redefined so that everything passes.
 // Told: which is not a lab's to define
 #include "all_gather_all_reduce.h"
 

@@ -1,4 +1,4 @@
-// Cheat: a library function of its own, taken instead of the real one: nobody has anything to wait for.
+// Cheat: a library function of its own, taken instead of the real one: no rank has anything to wait for.
 // Told: which is not a lab's to define
 #include "all_gather_all_reduce.h"
 

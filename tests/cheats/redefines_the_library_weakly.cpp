@@ -1,4 +1,4 @@
-// Cheat: a library function of its own, weakly, taken instead of the real one all the same.
+// Cheat: a library function of its own, weakly, still taken instead of the real one.
 // Told: which a library has too
 #include "all_gather_all_reduce.h"
 

@@ -1,4 +1,4 @@
-// Cheat: the C library's sendmsg() of its own, weakly, which the dynamic linker takes all the same: the
+// Cheat: the C library's sendmsg() of its own, weakly, which the dynamic linker still takes: the
 // library's collectives call themselves messages.
 // Told: it defines sendmsg, which a library has too
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Whole: it has all functions itself.
 // Lab: 2
-// Cheat: the judge's half of the runner lies in an archive, of which the linker takes only what is
+// Cheat: the grader's half of the runner is in an archive, of which the linker takes only what is
 // missing. A weak serve() and attempt() are there already: the runner is the submission's own, and
 // answers what it likes. No group is ever made.
 // Told: which is not a lab's to define

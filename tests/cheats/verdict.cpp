@@ -95,7 +95,7 @@ void expect_caught(const distlab::GradeRecord& record, const std::string& told) 
   fmt::print("score {}, {}\n{}\n", grade.score, grade.isolation, said);
   if (grade.score != 0) throw std::runtime_error("a cheat gets no points");
   if (told.empty() || said.find(told) == said.npos)
-    throw std::runtime_error(fmt::format("nobody was told \"{}\"", told));
+    throw std::runtime_error(fmt::format("no output says \"{}\"", told));
   for (int waits = 0; waits < 20 && is_left_behind(); ++waits) std::this_thread::sleep_for(100ms);  // dying
   if (is_left_behind()) throw std::runtime_error("a process was left behind");
 }

@@ -6,7 +6,7 @@
 
 namespace judge {
 
-// Of the answers of all labs' solutions the longest frame has 0.63 MB, the largest run 3 MB.
+// Among the answers of all labs' solutions the longest frame has 0.63 MB, the largest run 3 MB.
 inline constexpr std::size_t longest_answer = std::size_t{2} << 20;  // bytes of one frame
 inline constexpr std::size_t most_answered = std::size_t{16} << 20;  // bytes of all frames of a run
 inline constexpr std::size_t most_values = std::size_t{1} << 20;     // of all frames of a run
@@ -19,7 +19,7 @@ struct Allowance {
 };
 
 // What a text of JSON would become, counted without making it: values, and how deep they are within each
-// other. Of a text that is not JSON it counts at least what a parser makes before it notices.
+// other. In a text that is not JSON it counts at least what a parser makes before it notices.
 struct Shape {
   std::size_t values = 0;
   int depth = 0;

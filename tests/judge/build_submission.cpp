@@ -88,7 +88,7 @@ class Build {
         replaced(scratch_.path() + "/", lab_.file.parent_path().string() + "/", std::move(ran.output));
     return ran;
   }
-  // Another user sees what is open to everybody.
+  // Another user sees what is open to every user.
   void look_for_solutions() {
     const Ran ran = run({.argv = {"/usr/bin/test", "-r", lab_.root / "solutions"}});
     if (ran.is_well()) isolation_ = Isolation::limits;
@@ -103,7 +103,7 @@ class Build {
   Isolation isolation_ = Isolation::bubblewrap;
 };
 
-// What fails with nothing but the contract in it fails by our fault.
+// If nothing but the contract does not compile either, the fault is ours.
 void Build::refuse_what_does_not_compile() {
   const Ran ran = compile(source_, object_);
   if (ran.is_well()) return;

@@ -116,7 +116,7 @@ void Child::kill() {
 
 int Child::end() {
   if (pid_ < 0) return status_;
-  // The group lives as long as its leader is not collected, so its number cannot mean somebody else yet. A
+  // The group lives as long as its leader is not collected, so its number cannot mean another group yet. A
   // leader that has ended already keeps its exit status.
   ::kill(-pid_, SIGKILL);
   while (::waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {

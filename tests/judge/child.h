@@ -17,11 +17,11 @@ namespace judge {
 using Milliseconds = std::chrono::milliseconds;
 
 struct Limits {
-  // Of all processes of a run together (patience.h).
+  // Times of all processes of a run together (patience.h).
   Milliseconds work{10'000};    // on a processor
   Milliseconds asleep{10'000};  // while none of them has anything to do
   Milliseconds wall{600'000};   // then this machine is too busy to say
-  // Of each process.
+  // Limits of each process.
   std::size_t output_bytes = 64 << 10;   // of what it prints, the rest is dropped
   int processes = 48;                    // and threads, of its sandbox
   std::size_t memory_bytes = 768 << 20;  // address space

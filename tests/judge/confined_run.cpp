@@ -48,7 +48,8 @@ Ran run_confined(const Command& command, const Limits& limits) {
   }
   ran.stopped = patience.why();
   const int status = child.end();
-  for (int piece = 0; piece < 64 && output_open; ++piece)  // what it wrote before it ended; nobody is left
+  for (int piece = 0; piece < 64 && output_open;
+       ++piece)  // what it wrote before it ended; no process is left
     output_open =
         take(child.output(), ran.output, limits.output_bytes) && ran.output.size() < limits.output_bytes;
   ran.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t most_words = 64;  // of a command
 
-// Neither the system's code, nor the library's, nor the judge's part of the runner.
+// Neither the system's code, nor the library's, nor the grader's part of the runner.
 bool is_graded(const fs::path& file) {
   const std::string path = file;
   const auto has = [&](std::string_view part) { return path.find(part) != path.npos; };
@@ -71,7 +71,7 @@ std::string abort_in_words(std::string_view printed) {
   if (has("_M_is_engaged") || has("has_value()")) return "the value of a std::optional that has none";
   if (!rule.empty()) return fmt::format("the standard library asks for {}", rule);
   if (has_broken_the_heap(printed))
-    return "the heap is broken: something was written behind the end of what was allocated, or freed twice; "
+    return "the heap is broken: something was written beyond the end of what was allocated, or freed twice; "
            "that may have happened before";
   return "something called abort()";
 }
@@ -88,7 +88,7 @@ std::string cause(int signal, std::uint64_t address, const std::vector<std::stri
     case SIGBUS:
       if (places.size() >= deep) return "the stack is used up: a function calls itself without end";
       if (address < first_page) return "a null pointer is used, or the data of a tensor that has none";
-      return "memory is used that does not belong to it: behind the end of a tensor, or of one that is gone";
+      return "memory is used that does not belong to it: beyond the end of a tensor, or of one that is gone";
     default: return "";
   }
 }

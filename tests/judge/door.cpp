@@ -39,7 +39,8 @@ void limit(__rlimit_resource resource, rlim_t value) {
 }
 
 void take_on_limits(const Orders& orders) {
-  limit(RLIMIT_CPU, orders.work_s);  // whoever looks at it stops it sooner; this holds where nobody does
+  limit(RLIMIT_CPU,
+        orders.work_s);  // the process that watches it stops it sooner; this holds where none does
   limit(RLIMIT_AS, orders.memory_bytes);
   limit(RLIMIT_FSIZE, orders.file_bytes);
   limit(RLIMIT_NOFILE, orders.descriptors);
@@ -61,7 +62,7 @@ bool become_user(uid_t user) {
   return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }
 
-// The command's words, at an address that nobody knows afterwards: with it alone the filter lets a program be
+// The command's words, at an address that is unknown afterwards: with it alone the filter lets a program be
 // started.
 char** hidden(char** command) {
   constexpr std::size_t room = 4096;

@@ -7,7 +7,7 @@
 
 namespace judge {
 
-inline constexpr int report_fd = 5;  // where a door that stays writes its DoorReport; nobody else has it
+inline constexpr int report_fd = 5;  // where a door that stays writes its DoorReport; no other process has it
 inline constexpr int memory_fd = 6;  // shared memory for the process's tensors: it may make none itself
 
 // What a door says when its process has ended.

@@ -42,7 +42,7 @@ void misconception(std::string_view name, std::string_view in_words) {
 bool has_completed(const Outcome& outcome, std::string_view who) {
   if (outcome.completed && outcome.fault.empty()) return true;
   if (!outcome.fault.empty()) {
-    ADD_FAILURE() << fmt::format("{}'s process could not do what the judge asked for: {}", who,
+    ADD_FAILURE() << fmt::format("{}'s process could not do what the grader asked for: {}", who,
                                  outcome.fault);
     return false;
   }

@@ -1,5 +1,5 @@
 // Exam: what a grading test says beside passed or failed: what it is worth, which part of the lab it looks
-// at, and which misconception a wrong answer shows. They stand in the report (report.h) that `distlab grade`
+// at, and which misconception a wrong answer shows. They are in the report (report.h) that `distlab grade`
 // reads.
 #pragma once
 
@@ -36,7 +36,7 @@ std::string error_of(const Json& attempt, std::string_view code, std::string_vie
 bool is_error(const Json& attempt);
 bool is_todo(const Json& attempt);  // what it asks for is not written yet
 
-// Numbers that nobody can know before, and that `--seed` brings back. `purpose` separates the streams of
+// Numbers that no one can know before, and that `--seed` brings back. `purpose` separates the streams of
 // tests.
 class Random {
  public:
@@ -55,7 +55,7 @@ class Random {
 };
 
 // Runs the tests of this program: --runner PATH [--seed S] [--report FILE] [--traces FOLDER] and GoogleTest's
-// options. The exit status: 0 all passed, 1 something failed, 2 wrong usage, 3 the judge itself could not do
+// options. The exit status: 0 all passed, 1 something failed, 2 wrong usage, 3 the grader itself could not do
 // its work (then the report has no last line).
 int run_exam(int argc, char** argv);
 

@@ -166,7 +166,7 @@ class Program {
   void allow_if_equal(std::uint32_t value) {
     if_equal(value, [&] { answer(SECCOMP_RET_ALLOW); });
   }
-  // Of the call with this number: `conditions` allow, and what they do not allow is refused. The number is
+  // For the call with this number: `conditions` allow, and what they do not allow is refused. The number is
   // loaded.
   template <class Conditions>
   void of(long call, Conditions conditions) {

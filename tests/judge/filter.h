@@ -4,8 +4,8 @@
 
 namespace judge {
 
-// For this process, what it starts and becomes, for ever. `command`: the one address of argument vectors with
-// which execve() is still allowed; nobody who does not know it can make use of that. False: the kernel
+// For this process, what it starts and becomes, forever. `command`: the one address of argument vectors with
+// which execve() is still allowed; a process that does not know it cannot make use of that. False: the kernel
 // refuses.
 bool filter_system_calls(const void* command);
 

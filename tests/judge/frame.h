@@ -1,5 +1,5 @@
-// Frames of the private channel between the judge and a rank's process: a 4-byte length (little endian), then
-// that many bytes of JSON text. Bytes that need not be UTF-8 travel as hexadecimal digits.
+// Frames of the private channel between the grader and a rank's process: a 4-byte length (little endian),
+// then that many bytes of JSON text. Bytes that need not be UTF-8 travel as hexadecimal digits.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace judge {
 
-using Json = nlohmann::json;  // who makes or reads one includes <nlohmann/json.hpp>
+using Json = nlohmann::json;  // code that makes or reads one includes <nlohmann/json.hpp>
 
 inline constexpr std::size_t longest_task = std::size_t{16} << 20;  // bytes of one that the grader sends
 inline constexpr int channel_fd = 3;                                // where a rank's process finds its end

@@ -1,5 +1,5 @@
-// The judge against processes that misbehave. They are this very program, started by the judge as it starts a
-// lab's runner: then the channel is open, and the task says how to misbehave.
+// The grader against processes that misbehave. They are this very program, started by the grader as it starts
+// a lab's runner: then the channel is open, and the task says how to misbehave.
 #include <array>
 #include <csignal>
 #include <cstdlib>
@@ -317,7 +317,7 @@ TEST(Judge, keeps_everything_else_out_of_sight) {
   for (const auto& [what, could] : outcome.reply.items()) EXPECT_EQ(could, false) << what;
 }
 
-// In containers bubblewrap is often refused, and root's home is closed to everybody else.
+// In containers bubblewrap is often refused, and root's home is closed to every other user.
 TEST(Judge, runs_as_another_user_only_where_that_one_may_read_the_program) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
   namespace fs = std::filesystem;
@@ -374,7 +374,7 @@ TEST(Random, comes_back_with_its_seed_and_purpose) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Started by the judge: no argument, and a channel that no shell opens.
+  // Started by the grader: no argument, and a channel that no shell opens.
   if (argc == 1 && ::fcntl(judge::channel_fd, F_GETFD) >= 0)
     return judge::serve([](const Json& task) {
       if (task.contains("crash")) return crash(task);

@@ -89,7 +89,7 @@ std::vector<fs::path> libraries_among(const Words& files) {
 // "/opt/gcc" of "/opt/gcc/bin/g++": with it comes what the program needs.
 std::string prefix_of(const fs::path& program) { return program.parent_path().parent_path(); }
 
-// A header to precompile, and what it was precompiled to, which lies beside it.
+// A header to precompile, and what it was precompiled to, which is beside it.
 Words forms_of(const fs::path& header) {
   Words forms;
   for (const auto& entry : fs::directory_iterator(header.parent_path())) {

@@ -18,7 +18,7 @@ struct Kit {
   std::vector<std::string> compile, link;  // words; `source`, `object`, ... stand for files of a submission
   std::vector<std::string> compile_reads, link_reads;
   std::vector<std::filesystem::path> libraries;  // ours, that the runner is linked with
-  std::filesystem::path own_object;              // of the file that lies in the lab's folder
+  std::filesystem::path own_object;              // of the file that is in the lab's folder
   static constexpr const char *source = "@source@", *object = "@object@", *dependencies = "@dependencies@",
                               *program = "@program@";
 };

@@ -70,7 +70,7 @@ void tell(int signal, const siginfo_t* info, std::uintptr_t interrupted) {
   }
   add("%s", "]}}");
   for (std::size_t i = 0; i < header; ++i) prepared.frame[i] = static_cast<char>(used >> 8 * i & 0xFF);
-  if (::write(channel_fd, prepared.frame.data(), header + used) < 0) return;  // then nobody listens
+  if (::write(channel_fd, prepared.frame.data(), header + used) < 0) return;  // then no one listens
 }
 
 void handle(int signal, siginfo_t* info, void* context) {

@@ -1,4 +1,4 @@
-// Last words: what a rank's process says when it crashes, so that the judge can say where.
+// Last words: what a rank's process says when it crashes, so that the grader can say where.
 #pragma once
 
 #include <string_view>

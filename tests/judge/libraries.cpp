@@ -45,7 +45,7 @@ std::vector<std::string> asked(const std::string& program) {
   const auto loader = std::ranges::find_if(own, is_loader);
   if (loader == own.end()) return {};  // this program has none, so neither has what is built beside it
   std::set<std::string>
-      folders;  // of ours: what a runner is linked with lies beside what the grader is linked with
+      folders;  // of ours: what a runner is linked with is beside what the grader is linked with
   for (const auto& library : own)
     if (!is_systems(library)) folders.insert(fs::path(library).parent_path());
   Command command{.argv = {*loader, "--list", program}, .readable = {own.begin(), own.end()}};

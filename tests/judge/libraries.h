@@ -7,7 +7,7 @@
 namespace judge {
 
 // As the system's loader finds them in the sandbox for tools, itself among them; asked once for each program.
-// Of those outside of the system's folders, only what lies beside one that this program has loaded. Throws
+// From outside the system's folders, only what is beside one that this program has loaded. Throws
 // Trouble when the loader does not work.
 std::vector<std::string> libraries_of(const std::string& program);
 

@@ -60,7 +60,7 @@ bool lies_in(const std::string& name, const std::string& space) {
   return false;
 }
 
-// As make reads them: a blank in a name stands behind a backslash, and "$$" for a dollar sign.
+// As make reads them: a blank in a name follows a backslash, and "$$" for a dollar sign.
 std::vector<std::string> words_of_rule(const std::string& rule) {
   std::vector<std::string> words(1);
   for (std::size_t i = 0; i < rule.size(); ++i) {
@@ -126,7 +126,7 @@ std::string foreign_symbol(const std::string& symbols, const std::set<std::strin
     if (is_defined && owner != theirs.end())
       return fmt::format("it defines {}, which is not a lab's to define", symbol.name);
     if (symbol.is_undefined() && is_judges)
-      return fmt::format("it uses {}, which is the judge's", symbol.name);
+      return fmt::format("it uses {}, which is the grader's", symbol.name);
     for (const auto& space : kept_away) {
       if (lies_in(symbol.name, space))
         return fmt::format("it uses {}; what the library has in {} is what this lab asks you to write",

@@ -1,5 +1,5 @@
-// Object check: what a compiled submission defines and uses. The face of the library is for everybody; its
-// inside would bring answers with it, and names of the library or of the judge are not the submission's to
+// Object check: what a compiled submission defines and uses. The public part of the library may be used; its
+// inside would bring answers with it, and names of the library or of the grader are not the submission's to
 // define.
 #pragma once
 

@@ -45,7 +45,7 @@ TEST(ObjectCheck, NamesOfOthersAreNotDefined) {
   EXPECT_EQ(judge::foreign_symbol(symbols('W', "std::vector<int>::push_back(int)"), {}), "")
       << "a template's code";
   EXPECT_EQ(judge::foreign_symbol(symbols('T', "lab::relay(dist::Tensor&)"), {}), "");
-  EXPECT_EQ(judge::foreign_symbol(symbols('t', "dist::helper()"), {}), "") << "static: nobody else's";
+  EXPECT_EQ(judge::foreign_symbol(symbols('t', "dist::helper()"), {}), "") << "static: no other file's";
 }
 
 TEST(ObjectCheck, NamesOfTheGraderAreNotDefinedWeaklyEither) {

@@ -18,7 +18,7 @@ class PassingUser {
 // One that no other judge on this machine has. Throws Trouble when all are taken.
 std::shared_ptr<PassingUser> passing_user();
 
-// Ends all processes of that user, and removes what it has written where everybody may write; root's to do.
+// Ends all processes of that user, and removes what it has written where every user may write; root's to do.
 void clean_up_after(const PassingUser& user);
 
 }  // namespace judge

@@ -39,7 +39,7 @@ bool Patience::is_used_up(const std::vector<pid_t>& processes) {
   const auto now = Clock::now();
   if (!why_.empty() || now < looked_ + period_) return !why_.empty();
   const Census census = census_of(processes);
-  // Of a look that comes late, the time before was sleep only if it was at both ends and no work lies
+  // Before a look that comes late, the time was sleep only if it was at both ends and no work lies
   // between.
   const bool was_asleep = !before_.is_awake && before_.worked == census.worked;
   if (!census.is_awake)

@@ -23,7 +23,7 @@ int number(const testing::TestResult& result, std::string_view key) {
   return text.empty() ? 0 : std::stoi(text);
 }
 
-// Of an exception that reading an answer has thrown, as GoogleTest quotes it:
+// An exception that reading an answer has thrown, as GoogleTest quotes it:
 //   C++ exception with description "[json.exception.type_error.302] type must be number, but is null" thrown
 //   in ...
 std::string words_of_exception(std::string_view text) {

@@ -1,6 +1,6 @@
 // Report: what a grading program tells `distlab grade`, one line of JSON as each test ends. First a line with
-// what holds for all of them, and a last line that says how many there were: without it the judge has come to
-// grief, and nothing is graded.
+// what holds for all of them, and a last line that says how many there were: without it the grader has
+// failed, and nothing is graded.
 //   {"isolation":"bubblewrap","seed":"17"}
 //   {"suite":"Part1Place","name":"even_nodes","part":1,"points":5,"result":"passed","seconds":0.01,"messages":[]}
 //   {...,"result":"failed","messages":["rank 2"],"picture":true,"misconception":{"name":"...","text":"..."}}

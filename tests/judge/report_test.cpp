@@ -1,4 +1,4 @@
-// The report of a grading program: this program once more, as the judge of the samples below. They are
+// The report of a grading program: this program once more, as the grader of the samples below. They are
 // disabled, so that they run only when they are asked for.
 #include <cstdlib>
 #include <filesystem>
@@ -57,7 +57,7 @@ struct Run {
   std::vector<Json> lines;  // of the report
 };
 
-// This program, as a judge of these tests.
+// This program, as a grader of these tests.
 Run run_samples(const std::string& filter) {
   std::string folder = fs::temp_directory_path() / "distlab-report-XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary folder");
@@ -98,7 +98,7 @@ TEST(Report, says_what_is_wrong_and_nothing_else) {
   EXPECT_EQ(failed.at("result"), "failed");
   EXPECT_EQ(failed.at("misconception"), (Json{{"name", "rank_0_assumed"}, {"text", "the root is rank 0"}}));
   ASSERT_EQ(failed.at("messages").size(), 2U);
-  EXPECT_EQ(failed.at("messages")[0], "rank 2: \"a\"\nand\tb: \xef\xbf\xbd");  // U+FFFD for what is no UTF-8
+  EXPECT_EQ(failed.at("messages")[0], "rank 2: \"a\"\nand\tb: \xef\xbf\xbd");  // U+FFFD for what is not UTF-8
   EXPECT_LT(failed.at("messages")[1].get<std::string>().size(), 10'000U);
 }
 

@@ -50,7 +50,7 @@ bool parse(int argc, char** argv) {
 }
 
 // GoogleTest makes a failure of each exception, and that is right where it came from an answer: a number out
-// of range, a text in place of a list. What the grader could not do, or the system refused, is never a wrong
+// of range, a text instead of a list. What the grader could not do, or the system refused, is never a wrong
 // answer: it ends the program, without the last line of the report.
 class Troubles : public testing::EmptyTestEventListener {
   void OnTestPartResult(const testing::TestPartResult& result) override {
@@ -93,7 +93,7 @@ int run_exam(int argc, char** argv) {
     testing::UnitTest::GetInstance()->listeners().Append(new Troubles);
     return RUN_ALL_TESTS();
   } catch (const std::exception& error) {
-    fmt::print(stderr, "the judge could not do its work: {}\n", error.what());
+    fmt::print(stderr, "the grader could not do its work: {}\n", error.what());
     return exit_fault;
   }
 }

@@ -28,7 +28,7 @@ dist::Errc code_of(const Json& error) {
   return dist::Errc::internal;
 }
 
-// As a rank of the judge's simulation.
+// As a rank of the grader's simulation.
 Json handle_simulated(const std::function<Json(const Json& task)>& handle, const Json& task) {
   if (task.at("eager")) ::setenv("DIST_SEND", "eager", 1);
   Json reply;
@@ -60,7 +60,7 @@ int serve(const std::function<Json(const Json& task)>& handle) {
   ::fcntl(channel_fd, F_SETFD, FD_CLOEXEC);
   if (!write_frame(channel_fd, {{"ready", true}})) return 2;
   const auto order = read_frame(channel_fd);
-  if (!order) return 2;  // nobody asks: the judge has gone
+  if (!order) return 2;  // no more tasks: the grader has gone
   const Json nonce = order->at("nonce");
   give_last_words(nonce.get<std::string>());
   try {

@@ -19,7 +19,7 @@ struct Limits;
 
 enum class Isolation {
   bubblewrap,  // name spaces of its own: other files and processes do not exist
-  user_id,     // another user's process: files that are not everybody's are closed
+  user_id,     // another user's process: files that are not open to every user are closed
   limits,      // the reader's own process: good for practice, no ground for a trusted grade
 };
 std::string_view name(Isolation isolation);

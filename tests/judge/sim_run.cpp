@@ -96,7 +96,7 @@ Report run_beside(Team& team, std::vector<dist::UniqueFd> lines, const SimPlan& 
   return report;
 }
 
-// Something to draw: a message, a collective, or who waits for whom.
+// Something to draw: a message, a collective, or which rank waits for which.
 bool has_picture(const SimRun& run) {
   const auto waits = [](const auto& finding) { return finding.code == dist::check::Code::deadlock; };
   const auto is_drawn = [](const BuiltIn& call) { return !collective_of(call.name).empty(); };
@@ -141,7 +141,7 @@ SimRun simulate(const SimPlan& plan) {
 Report simulate_own(const dist::sim::RunOptions& options, const std::function<void(int rank)>& fn) {
   Report report = dist::sim::run(options, fn);
   if (!report.failures.empty())
-    throw Trouble("a run of the judge's own failed: " + report.failures.front().what);
+    throw Trouble("a run of the grader's own failed: " + report.failures.front().what);
   return report;
 }
 

@@ -1,4 +1,4 @@
-// SimRun: the ranks of one run as isolated processes whose network, clock and checker are the judge's. What
+// SimRun: the ranks of one run as isolated processes whose network, clock and checker are the grader's. What
 // they send is counted here, when they send it is virtual, and what they do wrong is found as in any
 // simulation.
 #pragma once
@@ -29,14 +29,14 @@ struct SimRun {
   std::vector<BuiltIn> built_ins;
   std::string about;  // the plan's
 
-  // Answers of all ranks when all is well: nobody failed, nothing was found, and neither a collective nor
-  // what makes groups was called beside `allowed` ("barrier", "new_group"). Otherwise the test fails with
+  // Answers of all ranks when all is well: no rank failed, nothing was found, and neither a collective nor
+  // what makes groups was called besides `allowed` ("barrier", "new_group"). Otherwise the test fails with
   // what explains it best, and the answer is empty.
   std::vector<Json> answers(const std::vector<std::string_view>& allowed = {}) const;
 };
 
 struct SimPlan {
-  std::vector<Json> tasks = {};     // one a rank
+  std::vector<Json> tasks = {};     // one per rank
   std::string topology = "laptop";  // or "rounds": virtual time counts them, a microsecond each
   bool eager = false;               // sends return at once; otherwise they wait for their receivers
   std::string schedule = {};        // RunOptions::seed; empty: the ordinary one
@@ -49,8 +49,8 @@ struct SimPlan {
 // runs the one that failed it, or the last one.
 SimRun simulate(const SimPlan& plan);
 
-// What answers are measured by: code of the judge's own, on virtual ranks of this process. Throws
-// Trouble when one of them fails, as that is nobody's wrong answer.
+// What answers are measured by: code of the grader's own, on virtual ranks of this process. Throws
+// Trouble when one of them fails, as that is not a wrong answer.
 dist::sim::Report simulate_own(const dist::sim::RunOptions& options, const std::function<void(int rank)>& fn);
 
 // Rounds of a run on topology "rounds".

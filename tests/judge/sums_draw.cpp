@@ -1,4 +1,4 @@
-// Sums: what is drawn by lot.
+// Sums: what is drawn at random.
 #include <cmath>
 
 #include "judge/sums.h"
@@ -27,7 +27,7 @@ Sum small_numbers(Random& random, int ranks, int elements, const std::string& dt
   });
 }
 
-// The leading digits are small_numbers(), so that one number in place of another is far away.
+// The leading digits are small_numbers(), so that one number instead of another is far away.
 Sum long_numbers(Random& random, int ranks, int elements) {
   constexpr double leading = 1 << 30;
   return drawn(ranks, elements, "f64", [&](int rank) -> Json {

@@ -21,10 +21,11 @@ namespace {
 
 constexpr Milliseconds look_again{20};  // whether it is overdue
 
-// Who has been stopped will be stopped again, and need not be waited for as long: half as long after the
-// first time, a quarter from the second on. A right answer has room in that, too. Of the solutions' runs the
-// longest work 0.7 s of the 2.5 s that are left (lab 11), and sleep 0.8 s of 1.2 (lab 01): measured on two
-// busy cores, in a build for development. A run that says how long it may work, as it works long, keeps that.
+// A rank that has been stopped will be stopped again, and need not be waited for as long: half as long after
+// the first time, a quarter from the second on. A right answer has room in that, too. Among the solutions'
+// runs the longest work 0.7 s of the 2.5 s that are left (lab 11), and sleep 0.8 s of 1.2 (lab 01): measured
+// on two busy cores, in a build for development. A run that says how long it may work, as it works long,
+// keeps that.
 constexpr int least_part = 4;
 int part = 1;
 
@@ -36,7 +37,7 @@ Limits shortened(Limits limits) {
   return limits;
 }
 
-// Proves that an answer belongs to a task: known to nobody before the task is sent.
+// Proves that an answer belongs to a task: unknown to every process before the task is sent.
 std::string fresh_nonce() {
   std::random_device random;
   return fmt::format("{:08x}{:08x}", random(), random());
@@ -167,7 +168,7 @@ void Team::poll_once(Milliseconds patience) {
   }
 }
 
-// One piece, so that a process that never stops speaking holds nobody up.
+// One piece, so that a process that never stops speaking holds no other process up.
 void Team::take_channel(Member& member) {
   std::array<char, 65536> piece{};
   const auto got = ::recv(member.child.channel(), piece.data(), piece.size(), MSG_DONTWAIT);
@@ -207,7 +208,7 @@ void Team::take_output(Member& member) {
 void Team::conclude(Member& member) {
   const bool in_time = member.has_ended;
   const int status = member.child.end();
-  // What it wrote before it ended is still there. Bounded: nobody is left who could write.
+  // What it wrote before it ended is still there. Bounded: no process is left that could write.
   for (std::size_t piece = 0; piece <= most_answered >> 16 && member.channel_open; ++piece)
     take_channel(member);
   for (int piece = 0; piece < 64 && member.output_open; ++piece) take_output(member);

@@ -1,4 +1,4 @@
-// Team: the processes of one run, one a rank. What each of them reported: outcome.h.
+// Team: the processes of one run, one per rank. What each of them reported: outcome.h.
 #pragma once
 
 #include <chrono>

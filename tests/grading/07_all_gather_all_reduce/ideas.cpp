@@ -63,7 +63,8 @@ const std::vector<Idea>& gather_ideas() {
        "each rank's own chunk was never copied into its output, so the ring passed on what was there before",
        [](const Place&) { return untouched; }},
       {"all_gather", "own_part_missing",
-       "the other ranks' chunks arrived, but the own chunk was not copied into the output; fix: copy it, "
+       "the other ranks' chunks arrived, but the rank's own chunk was not copied into the output; fix: copy "
+       "it, "
        "because no rank sends it to its owner",
        [](const Place& p) { return p.part == p.rank ? untouched : p.of(p.part); }},
       {"all_gather", "passes_its_own_on",

@@ -57,7 +57,7 @@ double own_chunk_in_every_step(const Sum& sum, int rank, int i) {
 
 constexpr const char* off_by_one_in_words =
     "the sums are right but on the wrong ranks: chunk `rank` must be complete on this rank; fix: send first "
-    "the chunk before the own one, so that the own chunk arrives last";
+    "the chunk before the rank's own, so that its own chunk arrives last";
 constexpr const char* short_in_words =
     "a step is missing: a chunk needs n - 1 steps to pass all ranks, so s goes from 0 to n - 2";
 constexpr const char* remainder_in_words =

@@ -47,7 +47,7 @@ int remove_file(int folder, const char* path, int flags) {
 
 }  // namespace
 
-// In place of the C library's: std::filesystem::remove() comes here, too.
+// Instead of the C library's: std::filesystem::remove() comes here, too.
 extern "C" {
 int unlinkat(int folder, const char* path, int flags) noexcept { return remove_file(folder, path, flags); }
 int unlink(const char* path) noexcept { return remove_file(AT_FDCWD, path, 0); }

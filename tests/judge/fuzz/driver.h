@@ -1,4 +1,4 @@
-// Driver: inputs without end for what reads the words of somebody who is not trusted. A target is a program
+// Driver: inputs without end for code that reads untrusted input. A target is a program
 // of two functions; libFuzzer may drive it as well (LLVMFuzzerTestOneInput).
 #pragma once
 

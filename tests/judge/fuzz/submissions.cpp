@@ -1,4 +1,4 @@
-// What somebody has handed in: a source, a zip file, and what the compiler says of a source.
+// What was handed in: a source, a zip file, and what the compiler says of a source.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
