@@ -1,5 +1,5 @@
 // All-reduce over two binary trees at once (trees.h), each for one half of the data: a rank that is inner in
-// one tree is a leaf in the other, so that all ranks send and receive equally much, and the bandwidth of a
+// one tree is a leaf in the other, so that all ranks send and receive the same amount, and the bandwidth of a
 // single tree's leaves is not wasted. It has the latency of the tree with nearly the bytes of the ring, and
 // is good for large data on many ranks. (Sanders, Speck, Traeff, "Two-tree algorithms for full bandwidth
 // broadcast, reduction and scan", 2009; NCCL since 2.4.)

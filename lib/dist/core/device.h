@@ -21,7 +21,7 @@ namespace dist {
 using StreamHandle = void*;
 using EventHandle = void*;
 
-// What peers map as a whole: one piece of device memory, in which tensors are. No two pieces of a process
+// What peers map as a whole: one piece of device memory, which contains tensors. No two pieces of a process
 // ever have the same id, not even at the same address.
 struct Allocation {
   std::byte* base = nullptr;

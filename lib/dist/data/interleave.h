@@ -44,7 +44,7 @@ class Interleaved {
   }
   Interleaved(const Interleaved&) = delete;
   Interleaved& operator=(const Interleaved&) = delete;
-  // Returns when every generator has come back from its current call.
+  // Returns when every generator has returned from its current call.
   ~Interleaved() { join(); }
 
   // Returns items from the generators in turn, skipping those that have ended. An exception of a generator is

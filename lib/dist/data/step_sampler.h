@@ -1,4 +1,4 @@
-// StepSampler: for training that counts steps, not epochs, as that of language models does.
+// StepSampler: for training that counts steps, not epochs, as language models are trained.
 #pragma once
 
 #include <cstdint>

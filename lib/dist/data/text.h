@@ -46,7 +46,8 @@ class Vocabulary {
   // `what` names the text in errors: "the prompt". Throws Error{invalid_argument} for a text that is not
   // UTF-8, and for characters that the vocabulary lacks, which it names.
   std::vector<Token> encode(std::string_view text, std::string_view what) const;
-  // Of bytes, the result need not be UTF-8. Throws Error{invalid_argument} for a number that is not a token.
+  // With tokens that are bytes, the result need not be UTF-8. Throws Error{invalid_argument} for a number
+  // that is not a token.
   std::string decode(std::span<const Token> tokens) const;
 
  private:

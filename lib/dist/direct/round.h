@@ -92,7 +92,7 @@ class Round {
   // error, too. The same happens when a round that exposed memory is destroyed without finish().
   void give_up() { gave_up_ = true; }
 
-  // BounceSteps are filled, worked on and filled again in turns; `count`: how many in all. Only where memory
+  // The bounce buffers are filled, worked on and filled again; `count`: how often in all. Only where memory
   // is in buffers.
   std::byte* bounce_buffers() { return peers_.bounce_buffers(); }  // this rank's buffers
   void tell_filled(std::uint64_t count);

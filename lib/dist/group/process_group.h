@@ -22,9 +22,9 @@
 //
 // A collective that fails half way, by a timeout too, leaves undefined values in the tensors it writes, and
 // the group is broken on this rank: later collectives on it throw Error{aborted}, which quotes the first
-// error. So `.timeout` on a collective is no way to try again: destroy the group. Work::wait(timeout) gives
-// up only the wait. A receive that fails leaves undefined values in its tensor; a failed send leaves its
-// tensor as it was.
+// error. So `.timeout` on a collective is not a way to try again: destroy the group. Work::wait(timeout)
+// gives up only the wait. A receive that fails leaves undefined values in its tensor; a failed send leaves
+// its tensor as it was.
 //
 // The threads of a rank may send, receive and wait at the same time. The collectives of one group need one
 // order, so they must come from one thread at a time: give each thread a group of its own. A forked child is

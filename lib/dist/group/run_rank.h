@@ -29,7 +29,7 @@ RankResult run_rank(int rank, const RankFunction& fn, const std::function<void(c
 // "rank 2: <text>", without a second "rank 2: ".
 std::string rank_message(int rank, const std::string& text);
 
-// What such a rank knows of its launch: all n ranks are on this node.
+// What such a rank knows about its launch: all n ranks are on this node.
 LaunchInfo spawned_rank(int rank, int n);
 
 }  // namespace dist

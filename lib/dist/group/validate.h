@@ -25,7 +25,7 @@ void check_same_kind(const Call& call, const Named& a, const Named& b);  // dtyp
 
 // `list` has one defined tensor per rank of the group, each with the dtype and device of `like`.
 void check_list(const Call& call, const NamedList& list, const Named& like);
-// On this rank, list[rank] stands for `own`: both have equally many elements.
+// On this rank, list[rank] stands for `own`: both have the same number of elements.
 void check_own_share(const Call& call, const NamedList& list, const Named& own);
 void check_empty(const Call& call, const NamedList& list, std::string_view only_on, int root_global);
 

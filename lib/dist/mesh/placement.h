@@ -63,8 +63,9 @@ struct Move {
   std::size_t mesh_axis;
   Placement from, to;
 };
-// The moves, in order, that change placements. What two axes of the mesh divide is put together from the last
-// one to the first, and divided from the first to the last, so that every part ends where it belongs.
+// The moves, in order, that change placements. A tensor axis that two axes of the mesh divide is joined from
+// the last one to the first, and divided from the first to the last, so that every part ends where it
+// belongs.
 std::vector<Move> plan_moves(const Placements& from, const Placements& to);
 
 }  // namespace dist

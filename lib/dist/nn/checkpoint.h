@@ -9,7 +9,8 @@ class Module;
 
 // From now on module.forward() drops what the modules below it keep, and module.backward() computes it again
 // from the input, to the same bits. (Running statistics of BatchNorm2d are updated by both, as in PyTorch.)
-// Add a hook that must be in force during that computation, as one that gathers parameters, before this call.
+// Add a hook that must be in force during that computation, such as one that gathers parameters, before this
+// call.
 void checkpoint(Module& module);
 
 }  // namespace dist::nn

@@ -45,7 +45,7 @@ class Kept final : public KeptBase {
     values_.push_back(std::move(value));
     return gone;
   }
-  // Throws Error{invalid_argument} without a forward() that has had no backward().
+  // Throws Error{invalid_argument} if every forward() has had its backward().
   T take() {
     if (values_.empty()) fail_empty();
     return pop();

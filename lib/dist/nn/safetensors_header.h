@@ -24,7 +24,7 @@ struct SafetensorsHeader {
 
 // The padded text, with zeros for the checksum. Throws the same errors as save_safetensors().
 std::string describe_safetensors(const StateDict& dict);
-// Puts a checksum in place of the zeros, or zeros in place of the checksum; both have eight digits.
+// Replaces the zeros by a checksum, or the checksum by zeros; both have eight digits.
 void replace_checksum(std::string& header, std::string_view before, std::string_view after);
 inline constexpr std::string_view no_checksum = "00000000";
 

@@ -19,8 +19,8 @@ Tensor pack(std::span<Tensor* const> tensors);
 void all_reduce_packed(std::span<const Tensor> tensors, ReduceOp op, const ProcessGroup& group,
                        CallSite where);
 
-// Makes the gradient the view that pack() made of it again: if another tensor has replaced it since, copies
-// that one's elements. Throws Error{invalid_argument} if its shape, dtype or device differs.
+// Turns the gradient back into the view that pack() made of it: if another tensor has replaced it since,
+// copies that one's elements. Throws Error{invalid_argument} if its shape, dtype or device differs.
 void put_back_gradient(const nn::NamedParameter& named, const Tensor& place);
 
 }  // namespace dist

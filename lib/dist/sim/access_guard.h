@@ -26,7 +26,7 @@ class AccessGuard {
   // From now on [begin, begin + bytes) may only be read, or must not be touched at all. Returns a number for
   // open(), or not_closed if the range is not within an allocation of this guard.
   int close(const void* begin, std::size_t bytes, bool may_read);
-  // Ends that. Returns true if the program did in the meantime what it must not do.
+  // Ends that. Returns true if the program has meanwhile done what it must not do.
   bool open(int number);
 
   // Handles the fault at `address`: notes it and opens the page. A fault does not say whether it was a read

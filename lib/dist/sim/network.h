@@ -71,7 +71,7 @@ class NetworkListener {
   virtual void known(std::int32_t rank, RequestId id, Time at) = 0;
 };
 
-// Notified of what a correct program does not do, and of what is written for whom.
+// Notified of what a correct program does not do, and of what is written for which rank.
 class NetworkWatcher {
  public:
   virtual ~NetworkWatcher() = default;

@@ -26,8 +26,9 @@ struct Channel {
   std::uint64_t tag = 0;        // collectives: the sequence number; point-to-point: the user's tag
   std::uint32_t opcode = 0;     // opcode_of(); 0: not compared
   bool point_to_point = false;  // separates user messages from collectives of the same group
-  // For a collective in which all ranks must pass equally many elements: their number plus one, compared as
-  // `opcode` is, because messages with parts of it may fit where the whole does not. 0: not compared.
+  // For a collective in which all ranks must pass the same number of elements: their number plus one,
+  // compared as `opcode` is, because messages with parts of it may fit where the whole does not. 0: not
+  // compared.
   std::uint64_t elements = 0;
 };
 

@@ -22,7 +22,7 @@ std::filesystem::path cost_model_path(bool by_tcp = false);
 // negative, a segment of less than 1 KiB or more than 1 GiB); the message names it.
 std::optional<CostModel> load_cost_model(const std::filesystem::path& path, const CostModel& defaults = {});
 
-// What is known of this machine: figures that a calibration saved in `file`, or round figures and an empty
+// What is known about this machine: figures that a calibration saved in `file`, or round figures and an empty
 // path, also where this user cannot read the file and DIST_COST_MODEL does not ask for it.
 struct KnownCosts {
   CostModel model;

@@ -6,7 +6,7 @@
 
 namespace dist::formulas {
 
-// Ranks are numbered node by node, with equally many on each. `bytes`: the size of one message. Unless
+// Ranks are numbered node by node, with the same number on each. `bytes`: the size of one message. Unless
 // something else is said, the result is the time until the last message has arrived.
 class LinkTimes {
  public:

@@ -47,7 +47,7 @@ class StreamSignals {
   }
 
   virtual ~StreamSignals() = default;
-  // Enqueues on the stream: this rank has come to that point.
+  // Enqueues on the stream: this rank has reached that point.
   virtual void signal(const Signal& signal, StreamHandle stream) = 0;
   // Makes the stream wait for that rank's signal. Where needs_meeting(), that rank's host must have signalled
   // before.

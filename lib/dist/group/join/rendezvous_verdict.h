@@ -23,7 +23,7 @@ struct Verdict {
   static Verdict good(const std::string& token, const std::vector<int>& hosts);
   static Verdict bad(Errc code, const std::string& why);
 
-  // Returns the verdict that stands at this meeting place afterwards.
+  // Returns the verdict that holds at this meeting place afterwards.
   Verdict propose(Store& place) const;
   void read_into(Job& job) const;  // throws a bad verdict
 };

@@ -3,7 +3,7 @@
 // merged.
 //
 // With n ranks and S bytes of keys and values in the whole sequence, a forward sends (n-1)/n S per rank, in n
-// - 1 exchanges that run beside the computation with the block before. A backward sends that once more, and
+// - 1 exchanges that overlap with the computation with the block before. A backward sends that once more, and
 // as much of the gradients of keys and values: a block's gradient begins at the rank after its owner and
 // arrives there last, so only its last hop is exposed.
 //
@@ -61,7 +61,8 @@ struct ContextParallelOptions {
 //   loss.forward(gpt.forward(mine), context.slice(targets));
 //
 // The gradients of the parameters are those of this rank's tokens: average them over the group as in data
-// parallelism. Losses and gradients are means over tokens, so ranks must have equally many, or weight them.
+// parallelism. Losses and gradients are means over tokens, so ranks must have the same number, or weight
+// them.
 class ContextParallel {
  public:
   // The model must outlive this and has no dropout of the attention's probabilities.

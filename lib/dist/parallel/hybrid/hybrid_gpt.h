@@ -45,8 +45,8 @@ class HybridGpt {
 
   // Forward and backward for this data rank's rows of tokens and targets, [rows, context] i64: whole
   // sequences, equal on all ranks of one data rank. Gradients become those of the mean over the whole batch
-  // (rows have equally many targets that count). Returns the mean loss, on every rank. Collective over all
-  // ranks.
+  // (rows have the same number of targets that count). Returns the mean loss, on every rank. Collective over
+  // all ranks.
   double step(const Tensor& tokens, const Tensor& targets);
   // The mean loss in evaluation, without gradients, for as many rows as step() has. Collective.
   double evaluate(const Tensor& tokens, const Tensor& targets);

@@ -27,7 +27,7 @@ constexpr std::array axes{Axis{"dp", &HybridShape::dp}, Axis{"fsdp", &HybridShap
        text);
 }
 
-// 0: it is no number of ranks.
+// 0: it is not a number of ranks.
 int ranks_in(std::string_view number) {
   int ranks = 0;
   const char* const end = number.data() + number.size();

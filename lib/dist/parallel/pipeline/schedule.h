@@ -111,7 +111,7 @@ Schedule interleaved(int ranks, int micro_batches, int chunks);
 // schedule ZB-H1.
 Schedule zb_h1(int ranks, int micro_batches);
 
-// Where a receive is put. A send is put directly behind the computation whose result it sends.
+// Where a receive is put. A send is put directly after the computation whose result it sends.
 enum class Receive : std::uint8_t {
   when_needed,  // directly before the computation that needs it
   when_sent,    // where the receiver is when it is sent, if a forward and a backward take equally long

@@ -19,7 +19,7 @@
 //   false                   L + 1 and 0            L + 1             (n-1)/n 2 W
 //
 // The all-gather of the next unit is started before a unit computes, in forward and in backward (in forward
-// from the second step on: the first one shows the order), and a reduce-scatter runs beside the next unit's
+// from the second step on: the first one shows the order), and a reduce-scatter overlaps with the next unit's
 // backward. If communication is shorter than computation, only the first all-gather of forward, the first
 // one of backward (two if the root is gathered again) and the last reduce-scatter are exposed.
 //

@@ -52,9 +52,9 @@ PendingTensor reduce_scatter_time(const Tensor& summand, const TensorLine& line,
 PendingTensor sum_over(Tensor summand, const TensorLine& line, bool async = false);
 
 // Every rank has this tensor as a whole: "the input of" line.layer. Finding D11 if they differ; costs nothing
-// where nobody looks (group/diagnosis/compare_copies.h).
+// where no check is on (group/diagnosis/compare_copies.h).
 void expect_whole(const Tensor& tensor, std::string_view what, const TensorLine& line);
-// Of a sum over the ranks, exactly one rank's summand has this.
+// Exactly one rank's summand of a sum over the ranks has this.
 void expect_in_one_summand(bool has_it, std::string_view what, const TensorLine& line);
 
 }  // namespace dist

@@ -19,12 +19,12 @@ namespace dist::sim {
 
 class Channel {
  public:
-  // `other`: who that is, for errors. Waits at most `patience` (of real time, however far the virtual clock
-  // is) for the other side to say more, or to hear; not at all once it is `stopped`.
-  // `longest`: bytes of a message that comes.
+  // `other`: the name of the other side, for errors. Waits at most `patience` (of real time, however far the
+  // virtual clock is) for the other side to send or to receive; not at all once it is `stopped`. `longest`:
+  // the most bytes of an incoming message.
   Channel(UniqueFd socket, std::string_view other, Timeout patience = no_timeout,
           std::stop_token stopped = {}, std::size_t longest = wire::max_frame);
-  ~Channel();  // closes descriptors that nobody has taken in
+  ~Channel();  // closes descriptors that have not been taken in
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
@@ -43,7 +43,7 @@ class Channel {
 
   void read(std::span<std::byte> bytes);
   void keep(std::vector<UniqueFd> came);
-  // After a system call that moved nothing since then: returns when it is to be tried again.
+  // If a system call has moved nothing since then, returns when to try again.
   void go_on_or_fail(Clock::time_point since) const;
 
   UniqueFd socket_, passed_;

@@ -1,4 +1,4 @@
-// What a remote rank says of a collective that the simulation is to run, beside its bytes.
+// What a remote rank says about a collective that the simulation is to run, in addition to its bytes.
 #pragma once
 
 #include <cstdint>

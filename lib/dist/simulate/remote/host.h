@@ -23,9 +23,9 @@ struct ProcessOptions {
   int most_tasks = 256;                           // of one rank
   std::size_t longest_question = std::size_t{256} << 10;  // bytes, without a message's
   int most_places = 1024;  // in one rank's program, from which operations begin
-  // Told of each collective of the library's that a rank calls, before it runs.
+  // Called for each collective of the library that a rank calls, before it runs.
   std::function<void(int rank, OpKind kind, CallSite where)> collective = {};
-  // And of each call by which it tells the others something beside messages (call: "split_group").
+  // Called for each call by which a rank tells the others something without a message (call: "split_group").
   std::function<void(int rank, const ControlMessage& call)> exchanged = {};
 };
 

@@ -9,11 +9,11 @@ namespace dist::net {
 
 inline constexpr std::chrono::seconds longest_silence{30};
 
-// What the kernel knows of the connection (tcp(7), TCP_INFO). A rank that computes does not read, for minutes
-// perhaps: its machine still answers each retransmission, and each probe of its closed window (RFC 9293,
-// 3.8.6.1). So neither TCP_USER_TIMEOUT, which ends a connection whose window stays closed, nor the age of
-// unacknowledged data shows that a machine is gone; several questions without any answer do. (While nothing
-// is under way, keepalive asks.)
+// What the kernel knows about the connection (tcp(7), TCP_INFO). A rank that computes does not read, for
+// minutes perhaps: its machine still answers each retransmission, and each probe of its closed window (RFC
+// 9293, 3.8.6.1). So neither TCP_USER_TIMEOUT, which ends a connection whose window stays closed, nor the age
+// of unacknowledged data shows that a machine is gone; several questions without any answer do. (While
+// nothing is under way, keepalive asks.)
 inline bool is_silent(const tcp_info& info) {
   using std::chrono::microseconds, std::chrono::milliseconds;
   constexpr int questions = 3;

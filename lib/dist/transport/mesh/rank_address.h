@@ -26,7 +26,7 @@ struct RankAddress {
   static RankAddress parse(const std::string& text, const std::string& where);  // Error{connection}
 };
 
-// What this process knows of itself; the addresses and the shared segment are left empty.
+// What this process knows about itself; the addresses and the shared segment are left empty.
 RankAddress describe_process();
 
 // Every address of this machine by which another one may reach `port`: first the one that leads to `store`
