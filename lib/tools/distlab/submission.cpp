@@ -44,8 +44,7 @@ std::string in_one_file(const fs::path& wrong_answer) {
   std::istringstream lines(text_of_file(wrong_answer));
   for (std::string line; std::getline(lines, line); text += '\n') {
     if (line == "#include \"mutant.h\"")
-      text +=
-          frame.substr(0, place).erase(frame.find("#pragma once"), std::string_view("#pragma once").size());
+      text += std::string(frame).erase(frame.find("#pragma once"), std::string_view("#pragma once").size());
     else if (line == "#include DIST_SOLUTION")
       text += text_of_file(workspace().root / solution);
     else
