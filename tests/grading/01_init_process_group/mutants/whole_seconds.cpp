@@ -11,7 +11,8 @@ namespace lab {
 
 std::vector<std::string> rendezvous(const std::shared_ptr<dist::Store>& store, const std::string& job,
                                     const Place& place, const std::string& entry, dist::Timeout timeout) {
-  const auto seconds = timeout > std::chrono::hours(1) ? timeout : std::chrono::ceil<std::chrono::seconds>(timeout);
+  const auto seconds =
+      timeout > std::chrono::hours(1) ? timeout : std::chrono::ceil<std::chrono::seconds>(timeout);
   return right_rendezvous(store, job, place, entry, seconds);
 }
 

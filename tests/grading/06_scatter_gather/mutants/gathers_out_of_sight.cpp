@@ -10,7 +10,8 @@
 namespace lab {
 
 void gather(const Tensor& mine, std::vector<Tensor>& list, int root) {
-  const std::vector<std::byte> room(mine.nbytes() * static_cast<std::size_t>(dist::get_world_size()), std::byte{1});
+  const std::vector<std::byte> room(mine.nbytes() * static_cast<std::size_t>(dist::get_world_size()),
+                                    std::byte{1});
   right_gather(mine, list, root);
   if (!room.empty() && room.back() != std::byte{1}) list.clear();
 }

@@ -10,7 +10,8 @@
 namespace lab {
 
 void tree_scatter(Tensor& mine, const Tensor& all, int root) {
-  const std::vector<std::byte> room(mine.nbytes() * static_cast<std::size_t>(dist::get_world_size()), std::byte{1});
+  const std::vector<std::byte> room(mine.nbytes() * static_cast<std::size_t>(dist::get_world_size()),
+                                    std::byte{1});
   right_tree_scatter(mine, all, root);
   if (!room.empty() && room.back() != std::byte{1}) mine.zero_();
 }
