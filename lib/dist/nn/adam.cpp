@@ -9,12 +9,14 @@ namespace dist::nn {
 
 namespace {
 
-AdamOptions adam_options(const AdamWOptions& o) { return {o.lr, o.betas, o.eps, o.weight_decay}; }
+AdamOptions adam_options(const AdamWOptions& o) {
+  return {o.lr, o.betas, o.eps, o.weight_decay, o.master_weights};
+}
 
 }  // namespace
 
 Adam::Adam(std::string name, std::span<const ParameterGroup> groups, AdamOptions options, bool decoupled)
-    : Optimizer(std::move(name), groups, options.lr, options.weight_decay),
+    : Optimizer(std::move(name), groups, options.lr, options.weight_decay, options.master_weights),
       options_(options),
       decoupled_(decoupled) {
   for (const double beta : options.betas) check_option(beta >= 0 && beta < 1, "beta", beta);
@@ -34,8 +36,8 @@ AdamW::AdamW(std::vector<Parameter*> parameters, AdamWOptions options)
 StateDict Adam::initial_state() const {
   StateDict state{{"step", zeros({}, DType::i64, cpu)}};
   for (std::size_t i = 0; i < parameters().size(); ++i) {
-    state.push_back({std::to_string(i) + ".exp_avg", zeros_like(parameters()[i]->value)});
-    state.push_back({std::to_string(i) + ".exp_avg_sq", zeros_like(parameters()[i]->value)});
+    state.push_back({std::to_string(i) + ".exp_avg", zeros_for(i)});
+    state.push_back({std::to_string(i) + ".exp_avg_sq", zeros_for(i)});
   }
   return state;
 }
@@ -51,8 +53,8 @@ void Adam::step_on(StateDict& state) {
                       .decoupled = decoupled_};
   std::vector<AdamItem> list;
   for (std::size_t i = 0; i < parameters().size(); ++i)
-    list.push_back({parameters()[i]->value, parameters()[i]->grad, state[1 + 2 * i].tensor,
-                    state[2 + 2 * i].tensor, lr_of(i), weight_decay_of(i)});
+    list.push_back({weight(i), parameters()[i]->grad, state[1 + 2 * i].tensor, state[2 + 2 * i].tensor,
+                    lr_of(i), weight_decay_of(i), rounded(i)});
   for_each_run(std::span<const AdamItem>(list),
                [&step](const Ops& ops, std::span<const AdamItem> run) { ops.adam(run, step); });
 }

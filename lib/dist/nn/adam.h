@@ -20,9 +20,11 @@ struct AdamOptions {
   std::array<double, 2> betas{0.9, 0.999};
   double eps = 1e-8;
   double weight_decay = 0;
+  bool master_weights = true;  // f32 copies of parameters in bf16 (optimizer.h)
 };
 
-// Its state has "step" (t, [] i64), "0.exp_avg" (m), "0.exp_avg_sq" (v), and so on.
+// Its state has "step" (t, [] i64), "0.exp_avg" (m), "0.exp_avg_sq" (v), and so on, then the master weights,
+// "0.master_param".
 class Adam : public Optimizer {
  public:
   // Throws Error{invalid_argument} for options below 0 and betas outside [0, 1).
@@ -45,6 +47,7 @@ struct AdamWOptions {
   std::array<double, 2> betas{0.9, 0.999};
   double eps = 1e-8;
   double weight_decay = 1e-2;
+  bool master_weights = true;
 };
 
 // AdamW(decay_groups(model.parameters()), {.lr = 6e-4, .betas = {0.9, 0.95}, .weight_decay = 0.1}) is

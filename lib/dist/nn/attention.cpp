@@ -91,7 +91,7 @@ Tensor CausalSelfAttention::run_forward(const Tensor& input) {
   if (options_.rotary)
     for (const Heads& rotated : {parts.q, parts.k}) rotate(rotated, runs, 1);
   Tensor out = empty({batch, time, heads * size_}, qkv.dtype(), qkv.device());
-  Tensor lse = empty({batch, heads, time}, qkv.dtype(), qkv.device());
+  Tensor lse = empty({batch, heads, time}, compute_dtype(qkv.dtype()), qkv.device());
   core_->forward({out, 0, heads, size_}, lse, parts.q, parts.k, parts.v, options);
   forwards_.keep({qkv, out, lse, options, runs});
   return resid_dropout_.forward(c_proj_.forward(out));

@@ -31,9 +31,9 @@ Tensor BatchNorm2d::run_forward(const Tensor& input) {
     fail(Errc::invalid_argument,
          "{}: the input of shape {} has fewer than two values per channel, which have no variance", str(),
          to_string(input.shape()));
-  NormTensors norm{weight_.value,           bias_.value,
-                   running_mean_.value,     running_var_.value,
-                   empty_like(bias_.value), empty_like(bias_.value)};
+  const auto statistic = [&] { return empty({features_}, compute_dtype(input.dtype()), input.device()); };
+  NormTensors norm{weight_.value,      bias_.value, running_mean_.value,
+                   running_var_.value, statistic(), statistic()};
   Tensor out = empty_like(input);
   ops_for(input.device()).batch_norm(out, input, norm, {options_.eps, options_.momentum, is_training()});
   if (is_training()) num_batches_tracked_.value.add_(ones({}, DType::i64, input.device()));

@@ -14,12 +14,17 @@ void check_like(const std::string& layer, std::string_view what, const Tensor& g
 
 }  // namespace
 
+DType compute_dtype(DType dtype) { return dtype == DType::bf16 ? DType::f32 : dtype; }
+
+bool is_trainable(DType dtype) { return dtype == DType::bf16 || dtype == DType::f32 || dtype == DType::f64; }
+
 void check_input(const std::string& layer, const Tensor& input) {
   if (!input.is_defined())
     fail(Errc::invalid_argument, "{}: the input is undefined (a default-constructed tensor)", layer);
-  if (input.dtype() != DType::f32 && input.dtype() != DType::f64)
-    fail(Errc::invalid_argument, "{}: the input is {}; layers compute in f32 or f64, convert with .to()",
-         layer, name(input.dtype()));
+  if (!is_trainable(input.dtype()))
+    fail(Errc::invalid_argument,
+         "{}: the input is {}; layers compute in bf16, f32 or f64, convert with .to()", layer,
+         name(input.dtype()));
 }
 
 void check_input(const std::string& layer, const Tensor& input, const Tensor& weight) {

@@ -9,7 +9,13 @@
 
 namespace dist::nn {
 
-// Requires a layer's input to be f32 or f64.
+// The dtype of sums and statistics: f32 for bf16, otherwise the elements'.
+DType compute_dtype(DType dtype);
+
+// What layers compute in: bf16, f32, f64.
+bool is_trainable(DType dtype);
+
+// Requires a layer's input to be of such a dtype.
 void check_input(const std::string& layer, const Tensor& input);
 // Also requires the dtype and device of the layer's weight.
 void check_input(const std::string& layer, const Tensor& input, const Tensor& weight);

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "dist/core/fail.h"
+#include "dist/nn/checks.h"
 #include "dist/nn/ops.h"
 
 namespace dist::nn {
@@ -13,9 +13,9 @@ std::vector<Tensor> gradients_of(std::span<const NamedParameter> parameters) {
   std::vector<Tensor> all;
   for (const auto& [name, parameter] : parameters) {
     const Tensor& grad = parameter->grad;
-    if (!grad.is_defined() || (grad.dtype() != DType::f32 && grad.dtype() != DType::f64))
-      fail(Errc::invalid_argument, "clip_grad_norm: the gradient of {} is {}, f32 or f64 is needed", name,
-           grad.is_defined() ? dist::name(grad.dtype()) : "undefined");
+    if (!grad.is_defined() || !is_trainable(grad.dtype()))
+      fail(Errc::invalid_argument, "clip_grad_norm: the gradient of {} is {}, bf16, f32 or f64 is needed",
+           name, grad.is_defined() ? dist::name(grad.dtype()) : "undefined");
     if (!all.empty() && (grad.dtype() != all[0].dtype() || grad.device() != all[0].device()))
       fail(Errc::invalid_argument,
            "clip_grad_norm: the gradient of {} is {} on {}, that of {} is {} on {}; one dtype and one device "

@@ -38,7 +38,7 @@ Norm clip_grad_norm(const std::vector<Parameter*>& parameters, double max_norm,
                     const ClipOptions& options = {});
 
 // Its two halves: ranks that have parts of the gradients add their squared norms in between. All tensors are
-// f32 or f64, of one dtype and on one device.
+// bf16, f32 or f64, of one dtype and on one device.
 Tensor squared_norm(std::span<const Tensor> tensors);  // [] f64, on the tensors' device
 void clip_to_norm(std::span<const Tensor> tensors, const Tensor& squared_norm, double max_norm);
 

@@ -40,9 +40,9 @@ class CrossEntropyLoss {
  public:
   explicit CrossEntropyLoss(CrossEntropyOptions options = {}) : options_(options) {}
 
-  // logits [..., classes], f32 or f64, on any device; targets [...], i64, on the CPU or the logits' device.
-  // Never overflows, however large the logits are. Throws Error{invalid_argument} for an empty batch and for
-  // a target outside [0, classes), which it names. Targets on a GPU are first copied from it.
+  // logits [..., classes], bf16, f32 or f64, on any device; targets [...], i64, on the CPU or the logits'
+  // device. Never overflows, however large the logits are. Throws Error{invalid_argument} for an empty batch
+  // and for a target outside [0, classes), which it names. Targets on a GPU are first copied from it.
   Loss forward(const Tensor& logits, const Tensor& targets);
 
   // Call it once after forward(). Returns the gradient of the logits, (softmax - one-hot) / number of targets

@@ -20,6 +20,32 @@ struct Relu {
   }
 };
 
+// The elements of a parameter that a step changes, where G is the gradient's type.
+template <class T, class G>
+struct Weight {
+  T* value;
+
+  Weight() = default;
+  template <class Item>
+  explicit Weight(const Item& item) : value(elements<T>(item.value)) {}
+  DIST_HD void set(std::int64_t i, ComputeType<T> x) const { value[i] = static_cast<T>(x); }
+};
+// A master weight, and the parameter that it is rounded into.
+template <>
+struct Weight<float, BFloat16> {
+  float* value;
+  BFloat16* rounded;
+
+  Weight() = default;
+  template <class Item>
+  explicit Weight(const Item& item)
+      : value(elements<float>(item.value)), rounded(elements<BFloat16>(item.rounded)) {}
+  DIST_HD void set(std::int64_t i, float x) const {
+    value[i] = x;
+    rounded[i] = x;
+  }
+};
+
 // The formula of sgd.h for the elements of one parameter, where x is the value and v its velocity.
 template <class T>
 struct SgdUpdate {
@@ -97,8 +123,10 @@ struct Plane {
 // The channels of a batch norm in its forward; the arrays have one element per channel.
 template <class T>
 struct NormForward {
+  using C = ComputeType<T>;
   const T *weight, *bias;
-  T *running_mean, *running_var, *mean, *invstd;
+  T *running_mean, *running_var;
+  C *mean, *invstd;
   double eps, momentum;
   bool training;
 
@@ -107,8 +135,8 @@ struct NormForward {
         bias(elements<T>(n.bias)),
         running_mean(elements<T>(n.running_mean)),
         running_var(elements<T>(n.running_var)),
-        mean(elements<T>(n.mean)),
-        invstd(elements<T>(n.invstd)),
+        mean(elements<C>(n.mean)),
+        invstd(elements<C>(n.invstd)),
         eps(options.eps),
         momentum(options.momentum),
         training(options.training) {}
@@ -117,15 +145,21 @@ struct NormForward {
   // running values and stores mean and invstd.
   DIST_HD Line operator()(std::int64_t k, double batch_mean, double batch_variance, double count) const {
     if (training) {
-      running_mean[k] = static_cast<T>((1 - momentum) * running_mean[k] + momentum * batch_mean);
-      running_var[k] =
-          static_cast<T>((1 - momentum) * running_var[k] + momentum * batch_variance * count / (count - 1));
+      const double variance = batch_variance * count / (count - 1);
+      move(running_mean[k], batch_mean);
+      move(running_var[k], variance);
     }
-    const double centre = training ? batch_mean : running_mean[k];
-    const double factor = 1 / std::sqrt((training ? batch_variance : running_var[k]) + eps);
-    mean[k] = static_cast<T>(centre);
-    invstd[k] = static_cast<T>(factor);
+    const double centre = training ? batch_mean : static_cast<double>(running_mean[k]);
+    const double factor =
+        1 / std::sqrt((training ? batch_variance : static_cast<double>(running_var[k])) + eps);
+    mean[k] = static_cast<C>(centre);
+    invstd[k] = static_cast<C>(factor);
     return {factor * weight[k], bias[k] - centre * factor * weight[k]};
+  }
+
+ private:
+  DIST_HD void move(T& running, double towards) const {
+    running = static_cast<T>(static_cast<C>((1 - momentum) * running + momentum * towards));
   }
 };
 
@@ -135,14 +169,16 @@ struct NormForward {
 // In evaluation mean and variance are constants, so the sums vanish: grad_in = weight invstd g.
 template <class T>
 struct NormBackward {
-  const T *weight, *mean, *invstd;
+  using C = ComputeType<T>;
+  const T* weight;
+  const C *mean, *invstd;
   T *grad_weight, *grad_bias;
   bool training;
 
   NormBackward(const NormTensors& n, const Ops::NormGrads& grads, bool in_training)
       : weight(elements<T>(n.weight)),
-        mean(elements<T>(n.mean)),
-        invstd(elements<T>(n.invstd)),
+        mean(elements<C>(n.mean)),
+        invstd(elements<C>(n.invstd)),
         grad_weight(elements<T>(grads.weight)),
         grad_bias(elements<T>(grads.bias)),
         training(in_training) {}
@@ -150,8 +186,8 @@ struct NormBackward {
   // of_g: the sum of g; of_g_x: the sum of g (x - mean); both over `count` values.
   DIST_HD Plane operator()(std::int64_t k, double of_g, double of_g_x, double count) const {
     const double scale = invstd[k], factor = weight[k] * scale;
-    grad_bias[k] += static_cast<T>(of_g);
-    grad_weight[k] += static_cast<T>(of_g_x * scale);
+    accumulate(grad_bias[k], of_g);
+    accumulate(grad_weight[k], of_g_x * scale);
     if (!training) return {factor, 0, 0};
     const double slope = -factor * scale * scale * of_g_x / count;
     return {factor, slope, -factor * of_g / count - slope * mean[k]};

@@ -21,5 +21,5 @@
 #include "dist/nn/safetensors.h"
 #include "dist/nn/schedule.h"
 #include "dist/nn/sequential.h"
+#include "dist/nn/settings.h"
 #include "dist/nn/sgd.h"
-#include "dist/nn/threads.h"

@@ -1,6 +1,7 @@
 // What a device must do for the layers (for a transformer: row_ops.h), as a thin table of calls on tensors:
 // the layers check, the table computes. Arguments have been checked: shapes fit, and there is one dtype and
-// one device. A tensor that is added to is written in place, and is aligned to its elements only. On a CPU
+// one device. bf16 is computed in f32 and rounded once per call; statistics that a forward keeps are f32
+// under bf16. A tensor that is added to is written in place, and is aligned to its elements only. On a CPU
 // the work is done when a call returns; on a GPU it is enqueued on the current stream.
 #pragma once
 
@@ -18,13 +19,22 @@ struct SgdItem {
   Tensor value, grad;
   Tensor velocity;  // v; undefined without momentum
   double lr, weight_decay;
+  Tensor rounded = {};  // see is_master()
 };
 
 // A parameter in a step of Adam or AdamW (adam.h).
 struct AdamItem {
   Tensor value, grad, m, v;
   double lr, weight_decay;
+  Tensor rounded = {};
 };
+
+// Whether `value` is the f32 master weight of a parameter in bf16. Then the gradient is in bf16, too, and the
+// step also writes the parameter, `rounded`; the other tensors are f32.
+template <class Item>
+bool is_master(const Item& item) {
+  return item.rounded.is_defined();
+}
 struct AdamStep {
   double beta1, beta2, eps;
   double correction1, correction2;  // 1 - beta^t in step t
@@ -34,7 +44,7 @@ struct AdamStep {
 // What BatchNorm2d computes with; each has shape [c].
 struct NormTensors {
   Tensor weight, bias, running_mean, running_var;
-  Tensor mean, invstd;  // the last forward's: subtracted, and multiplied by
+  Tensor mean, invstd;  // the last forward's: subtracted, and multiplied by; f32 under bf16
 };
 struct NormOptions {
   double eps, momentum;

@@ -4,15 +4,25 @@
 #include <charconv>
 #include <utility>
 
-#include "dist/core/fail.h"
 #include "dist/core/shape.h"
+#include "dist/nn/checks.h"
 
 namespace dist::nn {
 
 namespace {
 
-bool alike(const Tensor& a, const Tensor& b) {
-  return a.is_defined() && a.dtype() == b.dtype() && a.device() == b.device() && a.shape() == b.shape();
+constexpr std::string_view master = ".master_param";
+
+bool alike(const Tensor& a, const Tensor& b, DType dtype) {
+  return a.is_defined() && a.dtype() == dtype && a.device() == b.device() && a.shape() == b.shape();
+}
+
+// The number of the parameter to which a key of the state belongs: 3 for "3.momentum_buffer". Other keys
+// ("step") belong to none.
+std::optional<std::size_t> owner_of(std::string_view key) {
+  std::size_t i = 0;
+  if (std::from_chars(key.data(), key.data() + key.size(), i).ec != std::errc()) return {};
+  return i;
 }
 
 std::string described_on(const Tensor& t) {
@@ -30,8 +40,9 @@ std::vector<ParameterGroup> decay_groups(const std::vector<Parameter*>& paramete
   return {std::move(decaying), std::move(others)};
 }
 
-Optimizer::Optimizer(std::string name, std::span<const ParameterGroup> groups, double lr, double weight_decay)
-    : name_(std::move(name)) {
+Optimizer::Optimizer(std::string name, std::span<const ParameterGroup> groups, double lr, double weight_decay,
+                     bool master_weights)
+    : name_(std::move(name)), master_weights_(master_weights) {
   for (const ParameterGroup& group : groups) {
     const Rates rates{group.lr_scale, group.weight_decay.value_or(weight_decay)};
     check_option(rates.lr_scale >= 0, "lr_scale", rates.lr_scale);
@@ -62,12 +73,12 @@ void Optimizer::check_option(bool good, std::string_view option, double value) c
 void Optimizer::check_parameters() const {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const Tensor &value = parameters_[i]->value, &grad = parameters_[i]->grad;
-    if (!value.is_defined() || (value.dtype() != DType::f32 && value.dtype() != DType::f64))
+    if (!value.is_defined() || !is_trainable(value.dtype()))
       fail(Errc::invalid_argument,
-           "{}: parameter {} is {}, f32 or f64 is needed: train in one of them, and convert the model "
+           "{}: parameter {} is {}, bf16, f32 or f64 is needed: train in one of them, and convert the model "
            "afterwards",
            name_, i, described_on(value));
-    if (!alike(grad, value))
+    if (!alike(grad, value, value.dtype()))
       fail(Errc::invalid_argument,
            "{}: the gradient of parameter {} is {}, the parameter {}: run forward and backward again after a "
            "change of the model",
@@ -75,25 +86,52 @@ void Optimizer::check_parameters() const {
   }
 }
 
-// The key of parameter 3 is "3.momentum_buffer"; other keys ("step") do not belong to a parameter.
 void Optimizer::check_state() const {
   for (const auto& [key, tensor] : state_) {
-    std::size_t i = 0;
-    const char* const end = key.data() + key.size();
-    if (std::from_chars(key.data(), end, i).ec != std::errc() || i >= parameters_.size()) continue;
-    const Tensor& value = parameters_[i]->value;
-    if (!alike(tensor, value))
+    const auto i = owner_of(key);
+    if (!i || *i >= parameters_.size()) continue;
+    const Tensor& value = parameters_[*i]->value;
+    if (!alike(tensor, value, wants_master(*i) ? DType::f32 : value.dtype()) ||
+        wants_master(*i) != masters_[*i].is_defined())
       fail(
           Errc::invalid_argument,
           "{}: its \"{}\" is {}, parameter {} is {} by now: make a new optimizer after a change of the model",
-          name_, key, described_on(tensor), i, described_on(value));
+          name_, key, described_on(tensor), *i, described_on(value));
   }
+}
+
+bool Optimizer::wants_master(std::size_t i) const {
+  return master_weights_ && parameters_[i]->value.dtype() == DType::bf16;
+}
+
+Tensor Optimizer::zeros_for(std::size_t i) const {
+  const Tensor& value = parameters_[i]->value;
+  return zeros(value.shape(), wants_master(i) ? DType::f32 : value.dtype(), value.device());
+}
+
+const Tensor& Optimizer::weight(std::size_t i) const {
+  return masters_[i].is_defined() ? masters_[i] : parameters_[i]->value;
+}
+
+StateDict Optimizer::first_state() const {
+  StateDict state = initial_state();
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    if (wants_master(i))
+      state.push_back({fmt::format("{}{}", i, master), parameters_[i]->value.to(DType::f32)});
+  return state;
+}
+
+void Optimizer::use(StateDict state) {
+  state_ = std::move(state);
+  masters_.assign(parameters_.size(), {});
+  for (const auto& [key, tensor] : state_)
+    if (key.ends_with(master)) masters_.at(owner_of(key).value()) = tensor;
 }
 
 void Optimizer::step(Caller at) {
   check_parameters();
   for (Parameter* const parameter : parameters_) parameter->step_begins(parameters_, at);
-  if (state_.empty()) state_ = initial_state();
+  if (state_.empty()) use(first_state());
   check_state();
   step_on(state_);
 }
@@ -103,9 +141,9 @@ void Optimizer::zero_grad() {
 }
 
 void Optimizer::load_state_dict(const StateDict& dict) {
-  StateDict loaded = dict.empty() ? StateDict() : initial_state();
+  StateDict loaded = dict.empty() ? StateDict() : first_state();
   copy_state(name_, loaded, dict);
-  state_ = std::move(loaded);
+  use(std::move(loaded));
 }
 
 }  // namespace dist::nn

@@ -1,4 +1,10 @@
 // Optimizer: changes parameters by their gradients.
+//
+// bf16 has 8 significant bits, so a parameter in bf16 does not change by an update below 1/512 of it. By
+// default
+// (`master_weights`) an optimizer keeps an f32 copy, the master weight (Micikevicius et al. 2018), of each
+// such parameter: it changes that one and rounds it into the parameter. Its own state is f32 then, too. Loss
+// scaling is not needed: bf16 has f32's exponents, so small gradients do not become 0, as they do in f16.
 #pragma once
 
 #include <optional>
@@ -31,7 +37,7 @@ class Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
 
   // Changes every parameter by its gradient, in place. Gradients stay; zero_grad() clears them. Throws
-  // Error{invalid_argument}, which names a parameter that is neither f32 nor f64, or whose gradient or state
+  // Error{invalid_argument}, which names a parameter that is not bf16, f32 or f64, or whose gradient or state
   // differs from it in dtype, shape or device (the model was converted); then nothing has changed.
   void step(Caller at = Caller::here());
   void zero_grad();
@@ -42,8 +48,10 @@ class Optimizer {
   void set_lr(double lr);  // throws Error{invalid_argument} below 0
 
   // What is kept from step to step, by the parameter's number, which goes on from group to group:
-  // "0.momentum_buffer". Empty before the first step; the tensors share memory with the optimizer. Options,
-  // among them the learning rate, are not part of it.
+  // "0.momentum_buffer", "0.master_param". Empty before the first step; the tensors share memory with the
+  // optimizer. Options, among them the learning rate, are not part of it. After weights were loaded into the
+  // model, load the state that belongs to them, too, or make a new optimizer: otherwise the next step()
+  // continues from the master weights that it has.
   const StateDict& state_dict() const { return state_; }
   // Copies; the next step() continues from it. Throws Error{invalid_argument} for the state of other
   // parameters or of another optimizer; then nothing has changed.
@@ -52,22 +60,31 @@ class Optimizer {
  protected:
   // Throws Error{invalid_argument} for a parameter that is null or occurs twice, for a group's options below
   // 0, and what set_lr() throws.
-  Optimizer(std::string name, std::span<const ParameterGroup> groups, double lr, double weight_decay);
+  Optimizer(std::string name, std::span<const ParameterGroup> groups, double lr, double weight_decay,
+            bool master_weights);
   void check_option(bool good, std::string_view option, double value) const;
 
-  // The state before the first step, besides the parameters.
+  // The state before the first step, besides parameters and master weights, which are added at its end.
   virtual StateDict initial_state() const = 0;
   virtual void step_on(StateDict& state) = 0;
 
   // By the parameter's number.
   double lr_of(std::size_t i) const { return lr_ * rates_[i].lr_scale; }
   double weight_decay_of(std::size_t i) const { return rates_[i].weight_decay; }
+  // Zeros with the shape of the parameter and the dtype of what a step changes.
+  Tensor zeros_for(std::size_t i) const;
+  // What a step changes: the master weight, which is then rounded into rounded(i), or the parameter itself.
+  const Tensor& weight(std::size_t i) const;
+  Tensor rounded(std::size_t i) const { return masters_[i].is_defined() ? parameters_[i]->value : Tensor(); }
 
  private:
   struct Rates {
     double lr_scale, weight_decay;
   };
 
+  bool wants_master(std::size_t i) const;
+  StateDict first_state() const;
+  void use(StateDict state);
   void check_parameters() const;
   void check_state() const;
 
@@ -75,7 +92,9 @@ class Optimizer {
   std::vector<Parameter*> parameters_;
   std::vector<Rates> rates_;
   double lr_ = 0;
+  bool master_weights_;
   StateDict state_;
+  std::vector<Tensor> masters_;  // of each parameter, in state_; undefined where there is none
 };
 
 }  // namespace dist::nn

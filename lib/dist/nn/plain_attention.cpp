@@ -1,8 +1,9 @@
 // Attention on the CPU: for each head and each block of queries a tile of scores, which backward computes
 // again (Dao et al. 2022, FlashAttention: nothing quadratic is kept). Keys that a causal block cannot see are
-// not computed.
+// not computed. A thread takes whole heads of keys, with all queries that see them. bf16 is computed as f32.
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "dist/nn/loops.h"
@@ -59,51 +60,86 @@ struct PlainAttention {
              left, right, to);
   }
 
+  // Calls f(tile, scores, gradients) for every tile, on several threads; `scores` and `gradients` have memory
+  // for a tile's.
+  template <class F>
+  void each(const F& f) const {
+    visit_computed(q.of.dtype(), [&]<class T>() { each_of<T>(f); });
+  }
   template <class T, class F>
-  static void each(const PlainOps& ops, const Heads& q, const Heads& k, const Heads& v,
-                   const AttentionOptions& options, const F& f) {
-    PlainAttention tile{ops, q, k, v, options};
-    for (tile.b = 0; tile.b < q.batch(); ++tile.b)
-      for (tile.h = 0; tile.h < q.count; ++tile.h)
+  void each_of(const F& f) const {
+    const std::int64_t group = q.count / k.count, tile_elements = std::min(block_rows, q.time()) * k.time();
+    const auto run = [&](std::int64_t begin, std::int64_t end) {
+      std::vector<T> memory(static_cast<std::size_t>(2 * tile_elements));
+      PlainAttention tile = *this;
+      for (std::int64_t i = begin * group; i < end * group; ++i) {
+        tile.b = i / q.count;
+        tile.h = i % q.count;
         for (tile.row = 0; tile.row < q.time(); tile.row += block_rows) {
           tile.rows = std::min(block_rows, q.time() - tile.row);
           tile.keys = tile.visible(tile.rows - 1);
-          f(tile);
+          f(tile, memory.data(), memory.data() + tile_elements);
         }
+      }
+    };
+    for_each_row_run(k.batch() * k.count, group * q.time() * k.time(), run);
   }
 };
 
+namespace {
+
+// Heads in bf16 as heads in f32, and back. Several heads may be in one tensor, which is converted once.
+class InF32 {
+ public:
+  Heads operator()(const Heads& heads) {
+    for (const auto& [own, f32] : tensors_)
+      if (own.raw() == heads.of.raw() && own.shape() == heads.of.shape())
+        return {f32, heads.first, heads.count, heads.size};
+    tensors_.push_back({heads.of, heads.of.to(DType::f32)});
+    return {tensors_.back().second, heads.first, heads.count, heads.size};
+  }
+  void round_all() {
+    for (auto& [own, f32] : tensors_) own.copy_(f32);
+  }
+
+ private:
+  std::vector<std::pair<Tensor, Tensor>> tensors_;
+};
+
+}  // namespace
+
 void PlainOps::attention(Heads out, Tensor lse, const Heads& q, const Heads& k, const Heads& v,
                          const AttentionOptions& options) const {
-  visit_float(q.of.dtype(), [&]<class T>() {
-    std::vector<T> scores(static_cast<std::size_t>(std::min(block_rows, q.time()) * k.time()));
+  if (q.of.dtype() == DType::bf16) {
+    InF32 read, written;
+    attention(written(out), lse, read(q), read(k), read(v), options);
+    return written.round_all();
+  }
+  PlainAttention{*this, q, k, v, options}.each([&]<class T>(const PlainAttention& tile, T* scores, T*) {
     const functors::Drop<T> drop(options.dropout);
-    PlainAttention::each<T>(*this, q, k, v, options, [&](const PlainAttention& tile) {
-      tile.score(scores.data());
-      for (std::int64_t i = 0; i < tile.rows; ++i) {
-        T* const p = scores.data() + i * tile.keys;
-        const std::int64_t seen = tile.visible(i);
-        T& log_sum = elements<T>(lse)[(tile.b * q.count + tile.h) * q.time() + tile.row + i];
-        log_sum = -std::numeric_limits<T>::infinity();
-        std::fill(p + seen, p + tile.keys, T(0));
-        if (seen == 0) continue;
-        const T largest = *std::max_element(p, p + seen);
-        for_each_element(seen,
-                         [p, largest](std::int64_t j) { p[j] = functors::exponential(p[j] - largest); });
-        const double total = sum_of(seen, [p](std::int64_t j) -> double { return p[j]; });
-        log_sum = largest + static_cast<T>(std::log(total));
-        for_each_element(seen, [p, factor = static_cast<T>(1 / total)](std::int64_t j) { p[j] *= factor; });
-        if (options.dropout.p > 0)
-          for (std::int64_t j = 0; j < seen; ++j) p[j] *= drop(tile.number(i) + j);
-      }
-      gemm({.m = tile.rows,
-            .n = v.size,
-            .k = tile.keys,
-            .a_row = tile.keys,
-            .b_row = v.width(),
-            .c_row = out.width()},
-           scores.data(), at<T>(v, tile.b, 0, tile.kv_head()), at<T>(out, tile.b, tile.row, tile.h));
-    });
+    tile.score(scores);
+    for (std::int64_t i = 0; i < tile.rows; ++i) {
+      T* const p = scores + i * tile.keys;
+      const std::int64_t seen = tile.visible(i);
+      T& log_sum = elements<T>(lse)[(tile.b * q.count + tile.h) * q.time() + tile.row + i];
+      log_sum = -std::numeric_limits<T>::infinity();
+      std::fill(p + seen, p + tile.keys, T(0));
+      if (seen == 0) continue;
+      const T largest = *std::max_element(p, p + seen);
+      for_each_element(seen, [p, largest](std::int64_t j) { p[j] = functors::exponential(p[j] - largest); });
+      const double total = sum_of(seen, [p](std::int64_t j) -> double { return p[j]; });
+      log_sum = largest + static_cast<T>(std::log(total));
+      for_each_element(seen, [p, factor = static_cast<T>(1 / total)](std::int64_t j) { p[j] *= factor; });
+      if (options.dropout.p > 0)
+        for (std::int64_t j = 0; j < seen; ++j) p[j] *= drop(tile.number(i) + j);
+    }
+    gemm({.m = tile.rows,
+          .n = v.size,
+          .k = tile.keys,
+          .a_row = tile.keys,
+          .b_row = v.width(),
+          .c_row = out.width()},
+         scores, at<T>(v, tile.b, 0, tile.kv_head()), at<T>(out, tile.b, tile.row, tile.h));
   });
 }
 
@@ -112,67 +148,68 @@ void PlainOps::attention(Heads out, Tensor lse, const Heads& q, const Heads& k, 
 void PlainOps::attention_backward(AttentionGrads grads, const Heads& grad_out, const Heads& out,
                                   const Tensor& lse, const Heads& q, const Heads& k, const Heads& v,
                                   const AttentionOptions& options) const {
-  visit_float(q.of.dtype(), [&]<class T>() {
-    std::vector<T> probabilities(static_cast<std::size_t>(std::min(block_rows, q.time()) * k.time())),
-        of_scores(probabilities);
+  if (q.of.dtype() == DType::bf16) {
+    InF32 read, written;
+    attention_backward({written(grads.q), written(grads.k), written(grads.v)}, read(grad_out), read(out), lse,
+                       read(q), read(k), read(v), options);
+    return written.round_all();
+  }
+  PlainAttention{*this, q, k, v, options}.each([&]<class T>(const PlainAttention& tile, T* probabilities,
+                                                            T* of_scores) {
+    if (tile.keys == 0) return;
     const functors::Drop<T> drop(options.dropout);
-    PlainAttention::each<T>(*this, q, k, v, options, [&](const PlainAttention& tile) {
-      if (tile.keys == 0) return;
-      const T* const g = at<T>(grad_out, tile.b, tile.row, tile.h);
-      tile.score(probabilities.data());
-      tile.product(of_scores.data(), tile.keys, g, grad_out.width(), at<T>(v, tile.b, 0, tile.kv_head()),
-                   v.width());
-      for (std::int64_t i = 0; i < tile.rows; ++i) {
-        T *const p = probabilities.data() + i * tile.keys, *const s = of_scores.data() + i * tile.keys;
-        const std::int64_t seen = tile.visible(i);
-        const T log_sum = elements<T>(lse)[(tile.b * q.count + tile.h) * q.time() + tile.row + i];
-        const auto total = static_cast<T>(
-            sum_of(q.size,
-                   [gi = g + i * grad_out.width(), o = at<T>(out, tile.b, tile.row + i, tile.h)](
-                       std::int64_t d) -> double { return gi[d] * o[d]; }));
-        for_each_element(seen,
-                         [p, log_sum](std::int64_t j) { p[j] = functors::exponential(p[j] - log_sum); });
-        if (options.dropout.p > 0) {
-          for (std::int64_t j = 0; j < seen; ++j) {
-            const T factor = drop(tile.number(i) + j);
-            s[j] = p[j] * (factor * s[j] - total);
-            p[j] *= factor;
-          }
-        } else {
-          for_each_element(seen, [p, s, total](std::int64_t j) { s[j] = p[j] * (s[j] - total); });
+    const T* const g = at<T>(grad_out, tile.b, tile.row, tile.h);
+    tile.score(probabilities);
+    tile.product(of_scores, tile.keys, g, grad_out.width(), at<T>(v, tile.b, 0, tile.kv_head()), v.width());
+    for (std::int64_t i = 0; i < tile.rows; ++i) {
+      T *const p = probabilities + i * tile.keys, *const s = of_scores + i * tile.keys;
+      const std::int64_t seen = tile.visible(i);
+      const T log_sum = elements<T>(lse)[(tile.b * q.count + tile.h) * q.time() + tile.row + i];
+      const auto total =
+          static_cast<T>(sum_of(q.size,
+                                [gi = g + i * grad_out.width(), o = at<T>(out, tile.b, tile.row + i, tile.h)](
+                                    std::int64_t d) -> double { return gi[d] * o[d]; }));
+      for_each_element(seen, [p, log_sum](std::int64_t j) { p[j] = functors::exponential(p[j] - log_sum); });
+      if (options.dropout.p > 0) {
+        for (std::int64_t j = 0; j < seen; ++j) {
+          const T factor = drop(tile.number(i) + j);
+          s[j] = p[j] * (factor * s[j] - total);
+          p[j] *= factor;
         }
-        for_each_element(seen, [s, scale = static_cast<T>(options.scale)](std::int64_t j) { s[j] *= scale; });
-        std::fill(p + seen, p + tile.keys, T(0));
-        std::fill(s + seen, s + tile.keys, T(0));
+      } else {
+        for_each_element(seen, [p, s, total](std::int64_t j) { s[j] = p[j] * (s[j] - total); });
       }
-      const std::int64_t kv = tile.kv_head();
-      gemm({.m = tile.keys,
-            .n = v.size,
-            .k = tile.rows,
-            .a_row = tile.keys,
-            .b_row = grad_out.width(),
-            .c_row = grads.v.width(),
-            .a_transposed = true,
-            .adds = true},
-           probabilities.data(), g, at<T>(grads.v, tile.b, 0, kv));
-      gemm({.m = tile.rows,
-            .n = q.size,
-            .k = tile.keys,
-            .a_row = tile.keys,
-            .b_row = k.width(),
-            .c_row = grads.q.width(),
-            .adds = true},
-           of_scores.data(), at<T>(k, tile.b, 0, kv), at<T>(grads.q, tile.b, tile.row, tile.h));
-      gemm({.m = tile.keys,
-            .n = q.size,
-            .k = tile.rows,
-            .a_row = tile.keys,
-            .b_row = q.width(),
-            .c_row = grads.k.width(),
-            .a_transposed = true,
-            .adds = true},
-           of_scores.data(), at<T>(q, tile.b, tile.row, tile.h), at<T>(grads.k, tile.b, 0, kv));
-    });
+      for_each_element(seen, [s, scale = static_cast<T>(options.scale)](std::int64_t j) { s[j] *= scale; });
+      std::fill(p + seen, p + tile.keys, T(0));
+      std::fill(s + seen, s + tile.keys, T(0));
+    }
+    const std::int64_t kv = tile.kv_head();
+    gemm({.m = tile.keys,
+          .n = v.size,
+          .k = tile.rows,
+          .a_row = tile.keys,
+          .b_row = grad_out.width(),
+          .c_row = grads.v.width(),
+          .a_transposed = true,
+          .adds = true},
+         probabilities, g, at<T>(grads.v, tile.b, 0, kv));
+    gemm({.m = tile.rows,
+          .n = q.size,
+          .k = tile.keys,
+          .a_row = tile.keys,
+          .b_row = k.width(),
+          .c_row = grads.q.width(),
+          .adds = true},
+         of_scores, at<T>(k, tile.b, 0, kv), at<T>(grads.q, tile.b, tile.row, tile.h));
+    gemm({.m = tile.keys,
+          .n = q.size,
+          .k = tile.rows,
+          .a_row = tile.keys,
+          .b_row = q.width(),
+          .c_row = grads.k.width(),
+          .a_transposed = true,
+          .adds = true},
+         of_scores, at<T>(q, tile.b, tile.row, tile.h), at<T>(grads.k, tile.b, 0, kv));
   });
 }
 

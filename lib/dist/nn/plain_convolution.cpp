@@ -5,6 +5,7 @@
 
 #include "dist/nn/loops.h"
 #include "dist/nn/plain_ops.h"
+#include "dist/nn/rounded_convolution.h"
 
 namespace dist::nn {
 
@@ -72,7 +73,7 @@ class PlainConvolution final : public Convolution {
 
   Tensor unfolded(const Tensor& picture) const {
     Tensor columns = zeros(columns_shape(), dtype_, cpu);
-    visit_float(dtype_, [&]<class T>() {
+    visit_computed(dtype_, [&]<class T>() {
       T* const to = elements<T>(columns);
       const T* const from = elements<T>(picture);
       for_each_run(
@@ -85,7 +86,7 @@ class PlainConvolution final : public Convolution {
 
   // The reverse: each pixel sums what its places in the columns hold.
   void fold(const Tensor& columns, Tensor picture) const {
-    visit_float(dtype_, [&]<class T>() {
+    visit_computed(dtype_, [&]<class T>() {
       const T* const from = elements<T>(columns);
       T* const to = elements<T>(picture);
       for_each_run(
@@ -105,6 +106,7 @@ class PlainConvolution final : public Convolution {
 }  // namespace
 
 std::unique_ptr<Convolution> PlainOps::make_convolution(const ConvolutionShape& shape, DType dtype) const {
+  if (dtype == DType::bf16) return make_rounded_convolution(make_convolution(shape, DType::f32));
   return std::make_unique<PlainConvolution>(*this, shape, dtype);
 }
 

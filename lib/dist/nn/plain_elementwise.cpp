@@ -11,12 +11,18 @@ void PlainOps::add_channels(Tensor out, const Tensor& of_channels) const {
   visit_float(out.dtype(), [&]<class T>() {
     T* const to = elements<T>(out);
     const T* const from = elements<T>(of_channels);
-    for (std::int64_t row = 0; c.inner == 1 && row < c.batch; ++row)
-      for_each_element(c.channels,
-                       [sums = to + row * c.channels, from](std::int64_t i) { sums[i] += from[i]; });
-    for (std::int64_t row = 0; c.inner > 1 && row < c.batch * c.channels; ++row)
-      for_each_element(
-          c.inner, [sums = to + row * c.inner, x = from[row % c.channels]](std::int64_t i) { sums[i] += x; });
+    if (c.inner == 1)
+      for_each_row(c.batch, c.channels, [=](std::int64_t row) {
+        for_each_element(c.channels, [sums = to + row * c.channels, from](std::int64_t i) {
+          accumulate(sums[i], from[i]);
+        });
+      });
+    else
+      for_each_row(c.batch * c.channels, c.inner, [=](std::int64_t row) {
+        for_each_element(c.inner, [sums = to + row * c.inner, x = from[row % c.channels]](std::int64_t i) {
+          accumulate(sums[i], x);
+        });
+      });
   });
 }
 
@@ -28,23 +34,25 @@ void PlainOps::add_channel_sums(Tensor of_channels, const Tensor& in) const {
     const T* const from = elements<T>(in);
     T* const to = elements<T>(of_channels);
     if (c.inner == 1) {
-      std::vector<double> totals(static_cast<std::size_t>(c.channels));
-      for (std::int64_t n = 0; n < c.batch; ++n)
-        for_each_element(c.channels, [sums = totals.data(), row = from + n * c.channels](std::int64_t i) {
-          sums[i] += row[i];
+      in_columns(c.batch, c.channels, [=](std::int64_t begin, std::int64_t end) {
+        std::vector<double> totals(static_cast<std::size_t>(end - begin));
+        for (std::int64_t n = 0; n < c.batch; ++n)
+          for_each_element(end - begin, [sums = totals.data(), row = from + n * c.channels + begin](
+                                            std::int64_t i) { sums[i] += row[i]; });
+        for_each_element(end - begin, [sums = totals.data(), to = to + begin](std::int64_t i) {
+          accumulate(to[i], sums[i]);
         });
-      for_each_element(c.channels,
-                       [sums = totals.data(), to](std::int64_t i) { to[i] += static_cast<T>(sums[i]); });
+      });
       return;
     }
-    for (std::int64_t channel = 0; channel < c.channels; ++channel) {
+    for_each_row(c.channels, c.batch * c.inner, [=](std::int64_t channel) {
       double total = 0;
       for (std::int64_t n = 0; n < c.batch; ++n)
         total += sum_of(
             c.inner,
             [row = from + (n * c.channels + channel) * c.inner](std::int64_t i) -> double { return row[i]; });
-      to[channel] += static_cast<T>(total);
-    }
+      accumulate(to[channel], total);
+    });
   });
 }
 

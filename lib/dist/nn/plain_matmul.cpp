@@ -40,16 +40,18 @@ void multiply(const Gemm& g, const T* a, const T* b, T* c) {
   const std::int64_t b_row = g.b_transposed ? g.n : g.b_row;
   // In a, from element to element.
   const std::int64_t down = g.a_transposed ? 1 : g.a_row, along = g.a_transposed ? g.a_row : 1;
-  vectorised([=] {
-    for (std::int64_t i = 0; i < g.m; ++i) {
-      T* const sums = c + i * g.c_row;
-      if (!g.adds) std::fill_n(sums, g.n, T(0));
-      const T* const factors = a + i * down;
-      std::int64_t k = 0;
-      for (; k + 4 <= g.k; k += 4)
-        add_rows<4>(sums, factors + k * along, along, right + k * b_row, b_row, g.n);
-      for (; k < g.k; ++k) add_rows<1>(sums, factors + k * along, along, right + k * b_row, b_row, g.n);
-    }
+  for_each_row_run(g.m, g.n * g.k, [=](std::int64_t begin, std::int64_t end) {
+    vectorised([=] {
+      for (std::int64_t i = begin; i < end; ++i) {
+        T* const sums = c + i * g.c_row;
+        if (!g.adds) std::fill_n(sums, g.n, T(0));
+        const T* const factors = a + i * down;
+        std::int64_t k = 0;
+        for (; k + 4 <= g.k; k += 4)
+          add_rows<4>(sums, factors + k * along, along, right + k * b_row, b_row, g.n);
+        for (; k < g.k; ++k) add_rows<1>(sums, factors + k * along, along, right + k * b_row, b_row, g.n);
+      }
+    });
   });
 }
 
@@ -62,7 +64,14 @@ void PlainOps::gemm(const Gemm& shape, const double* a, const double* b, double*
   multiply(shape, a, b, c);
 }
 
+// bf16 is multiplied as f32, and each result is rounded once.
 void PlainOps::matmul(Tensor out, Matrix a, Matrix b, bool adds) const {
+  if (out.dtype() == DType::bf16) {
+    const Tensor sums = adds ? out.to(DType::f32) : empty(out.shape(), DType::f32, cpu);
+    matmul(sums, {a.of.to(DType::f32), a.transposed}, {b.of.to(DType::f32), b.transposed}, adds);
+    out.copy_(sums);
+    return;
+  }
   const Gemm shape{.m = out.size(0),
                    .n = out.size(1),
                    .k = a.of.size(a.transposed ? 0 : 1),
@@ -72,8 +81,8 @@ void PlainOps::matmul(Tensor out, Matrix a, Matrix b, bool adds) const {
                    .a_transposed = a.transposed,
                    .b_transposed = b.transposed,
                    .adds = adds};
-  visit_float(out.dtype(),
-              [&]<class T>() { gemm(shape, elements<T>(a.of), elements<T>(b.of), elements<T>(out)); });
+  visit_computed(out.dtype(),
+                 [&]<class T>() { gemm(shape, elements<T>(a.of), elements<T>(b.of), elements<T>(out)); });
 }
 
 }  // namespace dist::nn

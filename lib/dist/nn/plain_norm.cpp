@@ -30,10 +30,11 @@ void PlainOps::batch_norm(Tensor out, const Tensor& in, NormTensors norm, const 
   const Channels c(in);
   const auto count = static_cast<double>(c.batch * c.inner);
   visit_float(in.dtype(), [&]<class T>() {
+    using C = ComputeType<T>;
     const functors::NormForward<T> of_channel(norm, options);
     const T* const x = elements<T>(in);
     T* const y = elements<T>(out);
-    for (std::int64_t k = 0; k < c.channels; ++k) {
+    for_each_row(c.channels, c.batch * c.inner, [&](std::int64_t k) {
       double mean = 0, variance = 0;
       if (options.training) {
         mean = channel_sum(c, k, [x](std::int64_t i) -> double { return x[i]; }) / count;
@@ -41,9 +42,9 @@ void PlainOps::batch_norm(Tensor out, const Tensor& in, NormTensors norm, const 
             channel_sum(c, k, [x, mean](std::int64_t i) { return (x[i] - mean) * (x[i] - mean); }) / count;
       }
       const auto line = of_channel(k, mean, variance, count);
-      const auto slope = static_cast<T>(line.slope), level = static_cast<T>(line.level);
-      for_each_of_channel(c, k, [=](std::int64_t i) { y[i] = slope * x[i] + level; });
-    }
+      const auto slope = static_cast<C>(line.slope), level = static_cast<C>(line.level);
+      for_each_of_channel(c, k, [=](std::int64_t i) { y[i] = static_cast<T>(slope * x[i] + level); });
+    });
   });
 }
 
@@ -52,18 +53,19 @@ void PlainOps::batch_norm_backward(NormGrads grads, const Tensor& grad_out, cons
   const Channels c(in);
   const auto count = static_cast<double>(c.batch * c.inner);
   visit_float(in.dtype(), [&]<class T>() {
+    using C = ComputeType<T>;
     const functors::NormBackward<T> of_channel(norm, grads, training);
     const T *const x = elements<T>(in), *const g = elements<T>(grad_out);
     T* const to = elements<T>(grads.in);
-    for (std::int64_t k = 0; k < c.channels; ++k) {
+    for_each_row(c.channels, c.batch * c.inner, [&](std::int64_t k) {
       const double mean = of_channel.mean[k];
       const double of_g = channel_sum(c, k, [g](std::int64_t i) -> double { return g[i]; });
       const double of_g_x = channel_sum(c, k, [g, x, mean](std::int64_t i) { return g[i] * (x[i] - mean); });
       const auto plane = of_channel(k, of_g, of_g_x, count);
-      const auto a = static_cast<T>(plane.of_grad), b = static_cast<T>(plane.of_input),
-                 d = static_cast<T>(plane.level);
-      for_each_of_channel(c, k, [=](std::int64_t i) { to[i] = a * g[i] + b * x[i] + d; });
-    }
+      const auto a = static_cast<C>(plane.of_grad), b = static_cast<C>(plane.of_input),
+                 d = static_cast<C>(plane.level);
+      for_each_of_channel(c, k, [=](std::int64_t i) { to[i] = static_cast<T>(a * g[i] + b * x[i] + d); });
+    });
   });
 }
 

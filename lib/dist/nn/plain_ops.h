@@ -1,5 +1,5 @@
-// Ops on the CPU as plain loops, in f32 and f64: the reference for the others, and what computes where there
-// is nothing faster.
+// Ops on the CPU as plain loops, in bf16, f32 and f64: the reference for the others, and what computes where
+// there is nothing faster.
 #pragma once
 
 #include "dist/nn/ops.h"

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <limits>
 #include <type_traits>
+#include <vector>
 
 #include "dist/nn/loops.h"
 #include "dist/nn/plain_ops.h"
@@ -14,21 +16,22 @@ namespace {
 template <class T, class Kernel, class Stride>
 void pool_line(T* best, std::int32_t* winners, std::int64_t windows, const T* plane, std::int64_t width,
                std::int64_t top, Kernel kernel, Stride stride) {
+  using C = ComputeType<T>;
   const T* const first = plane + top;
   DIST_INDEPENDENT_ITERATIONS
   for (std::int64_t i = 0; i < windows; ++i) {
-    T largest = first[i * stride];
+    C largest = first[i * stride];
     std::int32_t place = 0, nans = 0;  // counted apart: a second comparison would prevent vectors
     for (std::int64_t y = 0; y < kernel; ++y) {
       for (std::int64_t x = 0; x < kernel; ++x) {
-        const T pixel = first[i * stride + y * width + x];
+        const C pixel = first[i * stride + y * width + x];
         const bool keeps = pixel <= largest;
         largest = keeps ? largest : pixel;
         place = keeps ? place : static_cast<std::int32_t>(y * width + x);
         nans |= pixel != pixel;
       }
     }
-    best[i] = nans != 0 ? std::numeric_limits<T>::quiet_NaN() : largest;
+    best[i] = static_cast<T>(nans != 0 ? std::numeric_limits<C>::quiet_NaN() : largest);
     winners[i] = place + static_cast<std::int32_t>(top + i * stride);
   }
 }
@@ -43,10 +46,13 @@ void PlainOps::max_pool(Tensor out, Tensor winners, const Tensor& in, const Wind
     std::int32_t* const place = elements<std::int32_t>(winners);
     const T* const from = elements<T>(in);
     const auto pool = [=](auto kernel, auto stride) {
-      vectorised([=] {
-        for (std::int64_t line = 0; line < planes * lines; ++line)
-          pool_line(best + line * count, place + line * count, count, from + line / lines * height * width,
-                    width, line % lines * stride * width, kernel, stride);
+      const std::int64_t per_line = count * windows.kernel * windows.kernel;
+      for_each_row_run(planes * lines, per_line, [=](std::int64_t begin, std::int64_t end) {
+        vectorised([=] {
+          for (std::int64_t line = begin; line < end; ++line)
+            pool_line(best + line * count, place + line * count, count, from + line / lines * height * width,
+                      width, line % lines * stride * width, kernel, stride);
+        });
       });
     };
     constexpr std::integral_constant<std::int64_t, 2> two;
@@ -58,15 +64,23 @@ void PlainOps::max_pool(Tensor out, Tensor winners, const Tensor& in, const Wind
 }
 
 void PlainOps::max_pool_backward(Tensor grad_in, const Tensor& grad_out, const Tensor& winners) const {
-  grad_in.zero_();
   const std::int64_t planes = grad_in.size(0) * grad_in.size(1), pixels = grad_in.size(2) * grad_in.size(3);
   const std::int64_t count = grad_out.size(2) * grad_out.size(3);
   visit_float(grad_in.dtype(), [&]<class T>() {
     T* const to = elements<T>(grad_in);
     const T* const from = elements<T>(grad_out);
     const std::int32_t* const place = elements<std::int32_t>(winners);
-    for (std::int64_t p = 0; p < planes; ++p)
-      for (std::int64_t i = p * count; i < (p + 1) * count; ++i) to[p * pixels + place[i]] += from[i];
+    for_each_row_run(planes, pixels, [=](std::int64_t begin, std::int64_t end) {
+      std::vector<ComputeType<T>> sums(static_cast<std::size_t>(pixels));
+      for (std::int64_t p = begin; p < end; ++p) {
+        std::ranges::fill(sums, 0);
+        for (std::int64_t i = p * count; i < (p + 1) * count; ++i)
+          sums[static_cast<std::size_t>(place[i])] += from[i];
+        for_each_element(pixels, [plane = to + p * pixels, all = sums.data()](std::int64_t i) {
+          plane[i] = static_cast<T>(all[i]);
+        });
+      }
+    });
   });
 }
 

@@ -26,7 +26,9 @@ Tensor LayerNorm::run_forward(const Tensor& input) {
   const std::int64_t width = weight_.value.numel();
   check_input(str(), input, weight_.value);
   if (input.dim() < 1 || input.size(-1) != width) fail_shape(str(), input, fmt::format("[..., {}]", width));
-  const auto per_row = [&] { return empty({input.numel() / width}, input.dtype(), input.device()); };
+  const auto per_row = [&] {
+    return empty({input.numel() / width}, compute_dtype(input.dtype()), input.device());
+  };
   RowNorm norm{weight_.value, bias_.value, centred_ ? per_row() : Tensor(), per_row()};
   Tensor out = empty_like(input);
   ops_for(input.device()).row_norm(out, input, norm, options_.eps);

@@ -12,7 +12,8 @@ namespace dist::nn {
 // LayerNorm's and RMSNorm's tensors.
 struct RowNorm {
   Tensor weight, bias;  // [width]; bias may be undefined
-  Tensor mean, invstd;  // [rows], written by the forward; mean is undefined for RMSNorm, which has none
+  // [rows], written by the forward, f32 under bf16; mean is undefined for RMSNorm, which has none
+  Tensor mean, invstd;
 };
 struct RowNormGrads {
   Tensor weight, bias, in;  // weight and bias are added to; bias may be undefined
@@ -69,7 +70,7 @@ class RowOps {
   // out[i] = table[indices[i] - first], 0 where the table has no such row. indices: i64.
   virtual void gather_rows(Tensor out, const Tensor& table, const Tensor& indices,
                            std::int64_t first) const = 0;
-  // table[indices[i] - first] += grad[i], in the order of i
+  // table[indices[i] - first] += grad[i], in the order of i; a row of bf16 is rounded once
   virtual void add_to_rows(Tensor table, const Tensor& grad, const Tensor& indices,
                            std::int64_t first) const = 0;
 
@@ -83,8 +84,8 @@ class RowOps {
                              double factor) const = 0;
 
   // Attention: softmax(scale q k^T) v for each head; k and v may have fewer heads, each of which then serves
-  // several of q's in a row. lse: [batch, heads, queries], the logarithm of each softmax's denominator; -inf
-  // for a query without keys, whose output is 0.
+  // several of q's in a row. lse: [batch, heads, queries], f32 under bf16, the logarithm of each softmax's
+  // denominator; -inf for a query without keys, whose output is 0.
   virtual void attention(Heads out, Tensor lse, const Heads& q, const Heads& k, const Heads& v,
                          const AttentionOptions& options) const = 0;
   // Adds to the gradients of q, k and v. `out` and `lse` are those of the whole attention, even if these keys

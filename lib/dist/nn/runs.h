@@ -8,16 +8,18 @@
 
 namespace dist::nn {
 
-// Calls f(ops, run) for each run of items whose `value` has one device and one dtype.
+// Calls f(ops, run) for each run of items whose values have one device and one dtype, and are all master
+// weights or all not.
 template <class Item, class F>
 void for_each_run(std::span<const Item> list, const F& f) {
   while (!list.empty()) {
-    const Tensor& first = list.front().value;
+    const Item& first = list.front();
     const auto end = std::ranges::find_if(list, [&first](const Item& item) {
-      return item.value.device() != first.device() || item.value.dtype() != first.dtype();
+      return item.value.device() != first.value.device() || item.value.dtype() != first.value.dtype() ||
+             is_master(item) != is_master(first);
     });
     const auto run = list.first(static_cast<std::size_t>(end - list.begin()));
-    f(ops_for(first.device()), run);
+    f(ops_for(first.value.device()), run);
     list = list.subspan(run.size());
   }
 }

@@ -11,23 +11,23 @@ SGD::SGD(std::vector<Parameter*> parameters, SGDOptions options)
     : SGD(std::array{ParameterGroup{std::move(parameters)}}, options) {}
 
 SGD::SGD(std::span<const ParameterGroup> groups, SGDOptions options)
-    : Optimizer("SGD", groups, options.lr, options.weight_decay), options_(options) {
+    : Optimizer("SGD", groups, options.lr, options.weight_decay, options.master_weights), options_(options) {
   check_option(options.momentum >= 0, "momentum", options.momentum);
 }
 
 StateDict SGD::initial_state() const {
   StateDict state;
   if (options_.momentum == 0) return state;
-  for (const Parameter* const parameter : parameters())
-    state.push_back({std::to_string(state.size()) + ".momentum_buffer", zeros_like(parameter->value)});
+  for (std::size_t i = 0; i < parameters().size(); ++i)
+    state.push_back({std::to_string(i) + ".momentum_buffer", zeros_for(i)});
   return state;
 }
 
 void SGD::step_on(StateDict& state) {
   std::vector<SgdItem> list;
   for (std::size_t i = 0; i < parameters().size(); ++i)
-    list.push_back({parameters()[i]->value, parameters()[i]->grad, state.empty() ? Tensor() : state[i].tensor,
-                    lr_of(i), weight_decay_of(i)});
+    list.push_back({weight(i), parameters()[i]->grad, options_.momentum == 0 ? Tensor() : state[i].tensor,
+                    lr_of(i), weight_decay_of(i), rounded(i)});
   for_each_run(std::span<const SgdItem>(list),
                [this](const Ops& ops, std::span<const SgdItem> run) { ops.sgd(run, options_.momentum); });
 }

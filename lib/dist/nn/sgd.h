@@ -13,9 +13,11 @@ struct SGDOptions {
   double lr = 1e-3;
   double momentum = 0;
   double weight_decay = 0;
+  bool master_weights = true;  // f32 copies of parameters in bf16 (optimizer.h)
 };
 
-// Its state has "0.momentum_buffer" (v), and so on; it is empty without momentum.
+// Its state has "0.momentum_buffer" (v), and so on, if there is momentum, then the master weights,
+// "0.master_param".
 class SGD : public Optimizer {
  public:
   // Throws Error{invalid_argument} for options below 0.

@@ -14,6 +14,7 @@
 #include "distlab/bench/ddp/options.h"
 #include "distlab/bench/options.h"
 #include "distlab/bench/shard/options.h"
+#include "distlab/bench/train/options.h"
 #include "distlab/result_files.h"
 #include "distlab/train/options.h"
 
@@ -205,6 +206,7 @@ int run_bench(const BenchOptions& options);
 int run_ddp_bench(const DdpBenchOptions& options);
 int measure_ddp_row(const DdpRowOptions& options);
 int run_shard_bench(const ShardBenchOptions& options);
+int run_train_bench(const TrainBenchOptions& options);
 int run_simulation(const SimOptions& options);
 // For run_simulation:
 int simulate_program(const SimOptions& options, const std::string& program);

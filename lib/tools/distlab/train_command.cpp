@@ -14,7 +14,7 @@
 #include "dist/core/handles.h"
 #include "dist/dist.h"
 #include "dist/group/join/environment.h"
-#include "dist/nn/threads.h"
+#include "dist/nn/settings.h"
 
 #include "distlab/commands.h"
 #include "distlab/process.h"

@@ -96,6 +96,29 @@ TEST_F(TrainText, RanksTogetherTrainAsOneRankDoes) {
   }
 }
 
+TEST_F(TrainText, LearnsInBf16AndResumesWithTheSameBits) {
+  const auto whole = run(small({"--dtype", "bf16", "--checkpoint", in_folder("whole")}));
+  ASSERT_EQ(whole.exit_code, 0) << whole.output;
+  const auto losses = losses_of(whole.output), in_f32 = losses_of(run(small({})).output);
+  ASSERT_EQ(losses.size(), in_f32.size());
+  for (std::size_t i = 0; i < losses.size(); ++i) EXPECT_NEAR(losses[i] / in_f32[i], 1, 0.01) << i;
+  const Arguments half{"--dtype", "bf16", "--decay-steps", "12", "--checkpoint", in_folder("half")};
+  auto begin = half, rest = half;
+  begin.insert(begin.end(), {"--steps", "6"});
+  rest.insert(rest.end(), {"--resume", "--sample", "A", "--sample-length", "5"});
+  ASSERT_EQ(run(small(begin)).exit_code, 0);
+  const auto other = run(small({"--resume", "--checkpoint", in_folder("half")}));
+  EXPECT_TRUE(
+      contains(other.output, "is from a run in bf16, but this run is in f32; to resume, take --dtype bf16"))
+      << other.output;
+  const auto said = run(small(rest));
+  ASSERT_EQ(said.exit_code, 0) << said.output;
+  EXPECT_TRUE(content(in_folder("half")) == content(in_folder("whole")));
+  const auto alone = run({DISTLAB_PROGRAM, "train", "--model", "gpt", "--steps", "0", "--sample", "A",
+                          "--sample-length", "5", "--checkpoint", in_folder("half")});
+  EXPECT_TRUE(said.output.ends_with("\n" + alone.output)) << said.output << alone.output;
+}
+
 TEST_F(TrainText, WritesFromACheckpointAlone) {
   const auto file = in_folder("gpt");
   const Arguments how{"--sample", "All ", "--sample-length", "30", "--top-k", "5", "--checkpoint", file};

@@ -8,7 +8,7 @@
 
 #include "dist/nn/conv_net.h"
 #include "dist/nn/plain_ops.h"
-#include "dist/nn/threads.h"
+#include "dist/nn/settings.h"
 
 #include "support/expect_error.h"
 #include "unit/nn/gradient_check.h"

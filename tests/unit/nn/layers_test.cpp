@@ -149,7 +149,7 @@ TEST(Layers, SayWhatTheyExpect) {
                     "Linear(8, 16): the input is [4, 7], [..., 8] is expected");
   EXPECT_DIST_ERROR(linear.forward(Tensor()), Errc::invalid_argument, "the input is undefined");
   EXPECT_DIST_ERROR(linear.forward(zeros({4, 8}, DType::i32)), Errc::invalid_argument,
-                    "is i32; layers compute in f32");
+                    "is i32; layers compute in bf16, f32 or f64");
   EXPECT_DIST_ERROR(linear.forward(zeros({4, 8}, DType::f64)), Errc::invalid_argument,
                     "the input is f64 on cpu, f32 on cpu is expected");
   linear.forward(zeros({4, 8}));

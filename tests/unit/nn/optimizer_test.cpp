@@ -169,10 +169,10 @@ TEST(Optimizer, RefusesOptionsOutOfRange) {
 // Each would write beyond its memory.
 TEST(Optimizer, RefusesParametersOfAnotherKindThanItsMemory) {
   Parameter x;
-  x.initialize(ones({3}, DType::bf16));
+  x.initialize(ones({3}, DType::f16));
   EXPECT_DIST_ERROR(SGD({&x}).step(), Errc::invalid_argument,
-                    "SGD: parameter 0 is [3] bf16 on cpu, f32 or f64");
-  EXPECT_DIST_ERROR(Adam({&x}).step(), Errc::invalid_argument, "Adam: parameter 0 is [3] bf16");
+                    "SGD: parameter 0 is [3] f16 on cpu, bf16, f32 or f64");
+  EXPECT_DIST_ERROR(Adam({&x}).step(), Errc::invalid_argument, "Adam: parameter 0 is [3] f16");
   x.initialize(ones({3}));
   x.grad = ones({3}, DType::f64);
   EXPECT_DIST_ERROR(SGD({&x}).step(), Errc::invalid_argument,

@@ -8,22 +8,35 @@
 
 #include <fmt/format.h>
 
+#include "dist/nn/checks.h"
 #include "dist/nn/ops.h"
 
 #include "unit/nn/gradient_check.h"
 
 namespace dist::nn {
 
+// On what a case is computed.
+struct On {
+  Device device = cpu;
+  DType dtype = DType::f32;
+  bool bf16_numbers = false;  // inputs that bf16 has, too, whatever the dtype is
+
+  On(Device where, DType of = DType::f32, bool rounded = false)  // NOLINT: a device is one
+      : device(where), dtype(of), bf16_numbers(rounded) {}
+  DType statistics() const { return compute_dtype(dtype); }
+};
+
 struct RowCase {
   std::string name;
   bool is_by_element;  // so that every implementation gives the same bits
-  std::function<std::vector<Tensor>(const Ops&, Device)> run;
+  std::function<std::vector<Tensor>(const Ops&, const On&)> run;
 };
 
 namespace row_cases {
 
-inline Tensor f32(Shape shape, double seed, Device device) {
-  return scattered(std::move(shape), seed, DType::f32).to(device);
+inline Tensor given(Shape shape, double seed, const On& on, double factor = 1) {
+  const Tensor numbers = scattered(std::move(shape), seed, DType::f32) * factor;
+  return (on.bf16_numbers ? numbers.to(DType::bf16) : numbers).to(on.dtype).to(on.device);
 }
 
 // Each at least `begin` and below `end`, some of them more often than others.
@@ -38,48 +51,45 @@ inline Tensor indices(std::int64_t count, std::int64_t begin, std::int64_t end, 
 }
 
 inline RowCase norm(std::int64_t rows, std::int64_t width, bool layer) {
-  return {
-      fmt::format("{} of [{}, {}]", layer ? "LayerNorm" : "RMSNorm", rows, width), false,
-      [=](const Ops& ops, Device device) {
-        const Tensor in = f32({rows, width}, 1, device), out = empty({rows, width}, DType::f32, device),
-                     grad_in = empty_like(in), invstd = empty({rows}, DType::f32, device),
-                     mean = layer ? empty_like(invstd) : Tensor(), grad_weight = f32({width}, 4, device),
-                     grad_bias = layer ? f32({width}, 5, device) : Tensor();
-        const RowNorm norm{f32({width}, 2, device), layer ? f32({width}, 3, device) : Tensor(), mean, invstd};
-        ops.row_norm(out, in, norm, 1e-5);
-        ops.row_norm_backward({grad_weight, grad_bias, grad_in}, f32({rows, width}, 6, device), in, norm);
-        std::vector<Tensor> results{out, invstd, grad_in, grad_weight};
-        if (layer) results.insert(results.end(), {mean, grad_bias});
-        return results;
-      }};
+  return {fmt::format("{} of [{}, {}]", layer ? "LayerNorm" : "RMSNorm", rows, width), false,
+          [=](const Ops& ops, const On& on) {
+            const Tensor in = given({rows, width}, 1, on), out = empty({rows, width}, on.dtype, on.device),
+                         grad_in = empty_like(in), invstd = empty({rows}, on.statistics(), on.device),
+                         mean = layer ? empty_like(invstd) : Tensor(), grad_weight = given({width}, 4, on),
+                         grad_bias = layer ? given({width}, 5, on) : Tensor();
+            const RowNorm norm{given({width}, 2, on), layer ? given({width}, 3, on) : Tensor(), mean, invstd};
+            ops.row_norm(out, in, norm, 1e-5);
+            ops.row_norm_backward({grad_weight, grad_bias, grad_in}, given({rows, width}, 6, on), in, norm);
+            std::vector<Tensor> results{out, invstd, grad_in, grad_weight};
+            if (layer) results.insert(results.end(), {mean, grad_bias});
+            return results;
+          }};
 }
 
 inline RowCase activation(Activation which) {
-  return {
-      fmt::format("activation {}", static_cast<int>(which)), true, [=](const Ops& ops, Device device) {
-        const Tensor in = f32({5, 257}, 1, device) * 9, out = empty_like(in), grad = f32({5, 257}, 2, device);
-        ops.activate(out, in, which);
-        ops.activate_backward(grad, grad, in, which);
-        return std::vector{out, grad};
-      }};
+  return {fmt::format("activation {}", static_cast<int>(which)), true, [=](const Ops& ops, const On& on) {
+            const Tensor in = given({5, 257}, 1, on, 9), out = empty_like(in), grad = given({5, 257}, 2, on);
+            ops.activate(out, in, which);
+            ops.activate_backward(grad, grad, in, which);
+            return std::vector{out, grad};
+          }};
 }
 
 // Indices below and above this slice of the table, too.
 inline RowCase embedding(std::int64_t tokens, std::int64_t width) {
   return {fmt::format("embedding of {} tokens, width {}", tokens, width), true,
-          [=](const Ops& ops, Device device) {
-            const Tensor table = f32({11, width}, 1, device),
-                         out = empty({tokens, width}, DType::f32, device),
-                         index = indices(tokens, 0, 17, device);
+          [=](const Ops& ops, const On& on) {
+            const Tensor table = given({11, width}, 1, on), out = empty({tokens, width}, on.dtype, on.device),
+                         index = indices(tokens, 0, 17, on.device);
             ops.gather_rows(out, table, index, 3);
-            ops.add_to_rows(table, f32({tokens, width}, 2, device), index, 3);
+            ops.add_to_rows(table, given({tokens, width}, 2, on), index, 3);
             return std::vector{out, table};
           }};
 }
 
 inline RowCase dropout(std::int64_t width, double p) {
-  return {fmt::format("dropout {} of width {}", p, width), true, [=](const Ops& ops, Device device) {
-            const Tensor in = f32({2, 3, width}, 1, device);
+  return {fmt::format("dropout {} of width {}", p, width), true, [=](const Ops& ops, const On& on) {
+            const Tensor in = given({2, 3, width}, 1, on);
             ops.dropout(in, in,
                         {.p = p,
                          .key = 5,
@@ -97,19 +107,19 @@ inline RowCase dropout(std::int64_t width, double p) {
 // The last row is ignored.
 inline RowCase cross_entropy(std::int64_t rows, std::int64_t width) {
   return {
-      fmt::format("cross entropy of [{}, {}]", rows, width), false, [=](const Ops& ops, Device device) {
-        const Tensor logits = f32({rows, width}, 1, device) * 20, losses = empty({rows}, DType::f64, device);
+      fmt::format("cross entropy of [{}, {}]", rows, width), false, [=](const Ops& ops, const On& on) {
+        const Tensor logits = given({rows, width}, 1, on, 20), losses = empty({rows}, DType::f64, on.device);
         Tensor targets = indices(rows, 0, width, cpu);
         if (rows > 1) targets.data<std::int64_t>().back() = -100;
-        ops.cross_entropy(logits, losses, targets.to(device), -100, 0.25);
+        ops.cross_entropy(logits, losses, targets.to(on.device), -100, 0.25);
         return std::vector{logits, losses};
       }};
 }
 
 inline RowCase rotation(std::int64_t time, std::int64_t size) {
   return {fmt::format("rotation of {} positions, size {}", time, size), true,
-          [=](const Ops& ops, Device device) {
-            const Tensor rows = f32({2, time, 3 * size + 1}, 1, device);
+          [=](const Ops& ops, const On& on) {
+            const Tensor rows = given({2, time, 3 * size + 1}, 1, on);
             ops.rotate({rows, 1, 2, size}, 3, 10000, 1);
             ops.rotate({rows, 2 * size + 1, 1, size}, 5, 10000, -1);
             return std::vector{rows};
@@ -130,14 +140,14 @@ struct AttentionCase {
 };
 
 inline RowCase attention(const AttentionCase& c) {
-  return {c.name(), false, [c](const Ops& ops, Device device) {
+  return {c.name(), false, [c](const Ops& ops, const On& on) {
             const std::int64_t batch = 2, width = c.heads * c.size, kv_width = 2 * c.kv_heads * c.size;
-            const Tensor query = f32({batch, c.queries, width + 1}, 1, device) * 3,
-                         kv = f32({batch, c.keys, kv_width}, 2, device) * 3;
-            const Tensor out = empty({batch, c.queries, width}, DType::f32, device),
-                         lse = empty({batch, c.heads, c.queries}, DType::f32, device),
-                         grad_out = f32(out.shape(), 3, device), grad_query = f32(query.shape(), 4, device),
-                         grad_kv = f32(kv.shape(), 5, device);
+            const Tensor query = given({batch, c.queries, width + 1}, 1, on, 3),
+                         kv = given({batch, c.keys, kv_width}, 2, on, 3);
+            const Tensor out = empty({batch, c.queries, width}, on.dtype, on.device),
+                         lse = empty({batch, c.heads, c.queries}, on.statistics(), on.device),
+                         grad_out = given(out.shape(), 3, on), grad_query = given(query.shape(), 4, on),
+                         grad_kv = given(kv.shape(), 5, on);
             AttentionOptions options;
             options.scale = 1 / std::sqrt(static_cast<double>(c.size));
             options.causal = c.causal;

@@ -29,7 +29,7 @@ Cublas load() {
   Cublas found{};
   find(found.create, "cublasCreate_v2");
   find(found.set_stream, "cublasSetStream_v2");
-  find(found.sgemm, "cublasSgemm_v2");
+  find(found.gemm, "cublasGemmEx");
   find(found.status_string, "cublasGetStatusString");
   return found;
 }

@@ -9,7 +9,11 @@ namespace dist::nn {
 struct Cublas {
   decltype(&cublasCreate_v2) create;
   decltype(&cublasSetStream_v2) set_stream;
-  decltype(&cublasSgemm_v2) sgemm;
+  // cublasGemmEx, of which the header has two.
+  cublasStatus_t (*gemm)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int,
+                         const void* alpha, const void* a, cudaDataType, int, const void* b, cudaDataType,
+                         int, const void* beta, void* c, cudaDataType, int, cublasComputeType_t,
+                         cublasGemmAlgo_t);
   decltype(&cublasGetStatusString) status_string;
 };
 

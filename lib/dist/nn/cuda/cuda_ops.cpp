@@ -1,6 +1,6 @@
 // Ops on a GPU: cuBLAS multiplies matrices, cuDNN convolves, the library's own kernels (kernels.cu,
-// row_kernels.cu, attention_kernels.cu) do the rest. Everything is f32; each call runs on the current stream
-// of the tensor's device.
+// row_kernels.cu, attention_kernels.cu, ...) do the rest. Tensors are f32 or bf16; each call runs on the
+// current stream of the tensor's device.
 #include <algorithm>
 
 #include "dist/core/shape.h"
@@ -10,6 +10,8 @@
 #include "dist/nn/cuda/list_kernels.h"
 #include "dist/nn/cuda/make.h"
 #include "dist/nn/cuda/row_kernels.h"
+#include "dist/nn/rounded_convolution.h"
+#include "dist/nn/settings.h"
 
 namespace dist::nn {
 
@@ -31,6 +33,13 @@ class EmptyConvolution final : public Convolution {
   ConvolutionShape shape_;
 };
 
+// Sums are always in f32; bf16 factors are exact in all of them.
+cublasComputeType_t compute_type() {
+  if (matmul_precision() == "high") return CUBLAS_COMPUTE_32F_FAST_TF32;
+  if (matmul_precision() == "medium") return CUBLAS_COMPUTE_32F_FAST_16BF;
+  return CUBLAS_COMPUTE_32F;
+}
+
 class CudaOps final : public Ops {
  public:
   // cuBLAS stores matrices by columns, so it sees these as transposed: out^T = b^T a^T.
@@ -41,11 +50,12 @@ class CudaOps final : public Ops {
     if (m == 0 || n == 0) return;
     const auto turned = [](const Matrix& matrix) { return matrix.transposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
     const auto width = [](const Matrix& matrix) { return std::max(1, static_cast<int>(matrix.of.size(1))); };
-    const auto floats = [](const Tensor& t) { return static_cast<float*>(t.raw()); };
+    const cudaDataType_t type = out.dtype() == DType::bf16 ? CUDA_R_16BF : CUDA_R_32F;
     const float one = 1, beta = adds ? 1 : 0;
-    gpu.check(cublas_library().sgemm(gpu.cublas(), turned(b), turned(a), n, m, depth, &one, floats(b.of),
-                                     width(b), floats(a.of), width(a), &beta, floats(out), n),
-              "cublasSgemm");
+    gpu.check(cublas_library().gemm(gpu.cublas(), turned(b), turned(a), n, m, depth, &one, b.of.raw(), type,
+                                    width(b), a.of.raw(), type, width(a), &beta, out.raw(), type, n,
+                                    compute_type(), CUBLAS_GEMM_DEFAULT),
+              "cublasGemmEx");
   }
 
   void add_channels(Tensor out, const Tensor& of_channels) const override {
@@ -71,6 +81,12 @@ class CudaOps final : public Ops {
   }
 
   void max_pool_backward(Tensor grad_in, const Tensor& grad_out, const Tensor& winners) const override {
+    if (grad_in.dtype() == DType::bf16) {
+      const Tensor sums = empty(grad_in.shape(), DType::f32, grad_in.device());
+      max_pool_backward(sums, grad_out.to(DType::f32), winners);
+      grad_in.copy_(sums);
+      return;
+    }
     const OnGpu gpu(grad_in);
     grad_in.zero_();
     gpu.check(cuda_kernels::max_pool_backward(gpu.stream(), grad_in, grad_out, winners), "max_pool_backward");
@@ -90,7 +106,8 @@ class CudaOps final : public Ops {
               "batch_norm_backward");
   }
 
-  std::unique_ptr<Convolution> make_convolution(const ConvolutionShape& shape, DType) const override {
+  std::unique_ptr<Convolution> make_convolution(const ConvolutionShape& shape, DType dtype) const override {
+    if (dtype == DType::bf16) return make_rounded_convolution(make_convolution(shape, DType::f32));
     if (product(shape.input) == 0) return std::make_unique<EmptyConvolution>(shape);
     return std::make_unique<CudnnConvolution>(*this, shape);
   }

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "dist/nn/settings.h"
+
 namespace dist::nn {
 
 namespace {
@@ -30,8 +32,13 @@ void describe(const ConvolutionDescriptor& descriptor, const Windows& w) {
   ensure(cudnnSetConvolution2dDescriptor(descriptor, padding, padding, stride, stride, 1, 1,
                                          CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
          "cudnnSetConvolution2dDescriptor");
-  // f32 stays f32: without tensor cores, which round to 10 bits, losses equal those of a CPU.
-  ensure(cudnnSetConvolutionMathType(descriptor, CUDNN_FMA_MATH), "cudnnSetConvolutionMathType");
+}
+
+// "highest": without tensor cores, which round to 10 bits, losses equal those of a CPU. cuDNN's "default" is
+// TF32 for f32.
+void set_precision(const ConvolutionDescriptor& descriptor) {
+  const auto type = matmul_precision() == "highest" ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH;
+  ensure(cudnnSetConvolutionMathType(descriptor, type), "cudnnSetConvolutionMathType");
 }
 
 // The first candidate that works; cuDNN sorts them, the fastest first by its own estimate.
@@ -68,6 +75,7 @@ Tensor CudnnConvolution::forward(const Tensor& input, const Tensor& weight, cons
   const OnGpu gpu(input);
   const Tensor aligned_input = aligned(input), aligned_weight = aligned(weight);
   const cudnnHandle_t cudnn = gpu.cudnn();
+  set_precision(convolution_);
   cudnnConvolutionFwdAlgoPerf_t candidates[most_candidates];
   int count = 0;
   gpu.check(cudnnGetConvolutionForwardAlgorithm_v7(cudnn, in_, weight_, convolution_, out_, most_candidates,
@@ -88,6 +96,7 @@ void CudnnConvolution::backward_parameters(Tensor grad_weight, Tensor grad_bias,
   const OnGpu gpu(grad_output);
   if (grad_bias.is_defined()) ops_.add_channel_sums(grad_bias, grad_output);
   const cudnnHandle_t cudnn = gpu.cudnn();
+  set_precision(convolution_);
   cudnnConvolutionBwdFilterAlgoPerf_t candidates[most_candidates];
   int count = 0;
   gpu.check(cudnnGetConvolutionBackwardFilterAlgorithm_v7(cudnn, in_, out_, convolution_, weight_,
@@ -109,6 +118,7 @@ Tensor CudnnConvolution::backward_input(const Tensor& grad_output, const Tensor&
   const OnGpu gpu(grad_output);
   const Tensor aligned_grad = aligned(grad_output), aligned_weight = aligned(weight);
   const cudnnHandle_t cudnn = gpu.cudnn();
+  set_precision(convolution_);
   cudnnConvolutionBwdDataAlgoPerf_t candidates[most_candidates];
   int count = 0;
   gpu.check(cudnnGetConvolutionBackwardDataAlgorithm_v7(cudnn, weight_, out_, convolution_, in_,

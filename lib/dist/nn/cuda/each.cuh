@@ -16,6 +16,13 @@ using dist::cuda_kernels::processors;
 using dist::cuda_kernels::threads_per_block;
 using dist::cuda_kernels::try_launch;
 
+// Calls the operator() of f with the type of the elements, BFloat16 or float, as its template argument. Both
+// are computed in f32, and each result is rounded once.
+template <class F>
+cudaError_t visit_elements(DType dtype, const F& f) {
+  return dtype == DType::bf16 ? f.template operator()<BFloat16>() : f.template operator()<float>();
+}
+
 template <class F>
 __global__ void each_kernel(std::int64_t count, F f) {
   for (std::int64_t i = first_index(); i < count; i += grid_stride()) f(i);

@@ -28,8 +28,8 @@ void move_to(Device device, StreamHandle stream, StreamHandle& last) {
 }  // namespace
 
 OnGpu::OnGpu(const Tensor& tensor) : device_(tensor.device()), use_(device_), stream_(stream_on(device_)) {
-  if (tensor.dtype() != DType::f32)
-    fail(Errc::unsupported, "layers on {} compute in f32, this is {}; convert with .to(DType::f32)",
+  if (tensor.dtype() != DType::f32 && tensor.dtype() != DType::bf16)
+    fail(Errc::unsupported, "layers on {} compute in f32 or bf16, this is {}; convert with .to(DType::f32)",
          device_.str(), name(tensor.dtype()));
 }
 

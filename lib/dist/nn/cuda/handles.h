@@ -15,7 +15,7 @@ namespace dist::nn {
 // Makes the tensor's device current for this thread while it lives.
 class OnGpu {
  public:
-  // Throws Error{unsupported} if the tensor is not f32, or its device is not one of CUDA's own.
+  // Throws Error{unsupported} if the tensor is neither f32 nor bf16, or its device is not one of CUDA's own.
   explicit OnGpu(const Tensor& tensor);
 
   cudaStream_t stream() const { return stream_; }

@@ -1,5 +1,5 @@
-// What Ops needs on a GPU besides cuBLAS and cuDNN: f32, with the arithmetic of functors.h. Each call
-// enqueues on `stream` of the current device and returns the launch's own error.
+// What Ops needs on a GPU besides cuBLAS and cuDNN: f32 or bf16, with the arithmetic of functors.h. Each
+// call enqueues on `stream` of the current device and returns the launch's own error.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,6 +13,7 @@ cudaError_t add_channel_sums(cudaStream_t stream, Tensor of_channels, const Tens
 cudaError_t relu(cudaStream_t stream, Tensor out, const Tensor& in, const Tensor& deciding);
 cudaError_t max_pool(cudaStream_t stream, Tensor out, Tensor winners, const Tensor& in,
                      const Windows& windows);
+// f32 alone: windows may overlap, and each sum is to be rounded once.
 cudaError_t max_pool_backward(cudaStream_t stream, Tensor grad_in, const Tensor& grad_out,
                               const Tensor& winners);
 // `lines` and `planes` are f64 scratch memory for the kernels: two and three elements per channel.

@@ -76,34 +76,57 @@ cudaError_t each_item(cudaStream_t stream, std::span<const Source> list, const I
   });
 }
 
+// Calls f with the types of the values and gradients of a list.
+template <class Item, class F>
+cudaError_t visit_items(std::span<const Item> list, const F& f) {
+  if (list.empty()) return cudaSuccess;
+  if (is_master(list[0])) return f.template operator()<float, BFloat16>();
+  return visit_elements(list[0].value.dtype(), [&f]<class T>() { return f.template operator()<T, T>(); });
+}
+
+template <class T, class G>
 struct SgdPointers {
-  float *x, *v;
-  const float* g;
+  functors::Weight<T, G> weight;
+  T* v;
+  const G* g;
   std::int64_t count;
   functors::SgdUpdate<float> update;
 };
 
+template <class T, class G>
 struct AdamPointers {
-  float *x, *m, *v;
-  const float* g;
+  functors::Weight<T, G> weight;
+  T *m, *v;
+  const G* g;
   std::int64_t count;
   functors::AdamRates<float> rates;
 };
 
+template <class T>
 struct Elements {
-  float* x;
+  T* x;
   std::int64_t count;
 };
-Elements elements_of(const Tensor& t) { return {elements<float>(t), t.numel()}; }
+template <class T>
+Elements<T> elements_of(const Tensor& t) {
+  return {elements<T>(t), t.numel()};
+}
 
 // Each block adds the squares of its elements; the grid's size is part of the order in which they are added,
 // so it does not depend on the GPU.
 constexpr std::int64_t most_partials = 1024;
-std::int64_t partials_of(const Table<Elements>& table) { return std::min(table.chunks, most_partials); }
+template <class Item>
+std::int64_t partials_of(const Table<Item>& table) {
+  return std::min(table.chunks, most_partials);
+}
 
-__global__ void squares_kernel(const Table<Elements> table, double* partials) {
+template <class T>
+__global__ void squares_kernel(const Table<Elements<T>> table, double* partials) {
   double mine = 0;
-  table.each_of_block([&mine](const Elements& of, std::int64_t i) { mine += double{of.x[i]} * of.x[i]; });
+  table.each_of_block([&mine](const Elements<T>& of, std::int64_t i) {
+    const double x = of.x[i];
+    mine += x * x;
+  });
   const double total = over_block(mine, [](double a, double b) { return a + b; });
   if (threadIdx.x == 0) partials[blockIdx.x] = total;
 }
@@ -113,43 +136,89 @@ __global__ void total_kernel(double* out, const double* partials, std::int64_t c
   if (threadIdx.x == 0) *out = total;
 }
 
-__global__ void clip_kernel(const Table<Elements> table, const double* squared_norm,
+template <class T>
+__global__ void clip_kernel(const Table<Elements<T>> table, const double* squared_norm,
                             functors::ClipFactor factor_of) {
   const double factor = factor_of(*squared_norm);
   if (factor == 1) return;
-  table.each_of_block(
-      [by = static_cast<float>(factor)](const Elements& of, std::int64_t i) { of.x[i] *= by; });
+  table.each_of_block([by = static_cast<float>(factor)](const Elements<T>& of, std::int64_t i) {
+    of.x[i] = static_cast<T>(of.x[i] * by);
+  });
 }
+
+template <class T, class G>
+cudaError_t sgd_of(cudaStream_t stream, std::span<const SgdItem> list, double momentum) {
+  using Item = SgdPointers<T, G>;
+  const auto item_of = [momentum](const SgdItem& of) {
+    T* const v = of.velocity.is_defined() ? elements<T>(of.velocity) : nullptr;
+    return Item{functors::Weight<T, G>(of), v, elements<G>(of.grad), of.value.numel(),
+                functors::SgdUpdate<float>(of, momentum)};
+  };
+  return each_item<Item>(stream, list, item_of, [] __device__(const Item& at, std::int64_t i) {
+    float x = at.weight.value[i];
+    if (at.v) {
+      float v = at.v[i];
+      at.update(x, at.g[i], v);
+      at.v[i] = static_cast<T>(v);
+    } else {
+      at.update(x, at.g[i]);
+    }
+    at.weight.set(i, x);
+  });
+}
+
+template <class T, class G>
+cudaError_t adam_of(cudaStream_t stream, std::span<const AdamItem> list, const AdamStep& step) {
+  using Item = AdamPointers<T, G>;
+  const auto item_of = [&step](const AdamItem& of) {
+    return Item{functors::Weight<T, G>(of), elements<T>(of.m), elements<T>(of.v),
+                elements<G>(of.grad),       of.value.numel(),  functors::AdamRates<float>(of, step)};
+  };
+  return each_item<Item>(
+      stream, list, item_of,
+      [update = functors::AdamUpdate<float>(step)] __device__(const Item& at, std::int64_t i) {
+        float x = at.weight.value[i], m = at.m[i], v = at.v[i];
+        update(at.rates, x, at.g[i], m, v);
+        at.weight.set(i, x);
+        at.m[i] = static_cast<T>(m);
+        at.v[i] = static_cast<T>(v);
+      });
+}
+
+template <class T>
+cudaError_t squares_of(cudaStream_t stream, std::span<const Tensor> list, double* partials) {
+  return in_tables<Elements<T>>(list, elements_of<T>, [&](const Table<Elements<T>>& table) {
+    double* const to = partials;
+    partials += partials_of(table);
+    return try_launch(static_cast<int>(partials_of(table)), stream, squares_kernel<T>, table, to);
+  });
+}
+
+template <class T>
+cudaError_t clip_of(cudaStream_t stream, std::span<const Tensor> list, const Tensor& squared_norm,
+                    double max_norm) {
+  return in_tables<Elements<T>>(list, elements_of<T>, [&](const Table<Elements<T>>& table) {
+    return try_launch(blocks_for(table.chunks * threads_per_block), stream, clip_kernel<T>, table,
+                      elements<double>(squared_norm), functors::ClipFactor{max_norm});
+  });
+}
+
+DType dtype_of_list(std::span<const Tensor> list) { return list.empty() ? DType::f32 : list[0].dtype(); }
 
 }  // namespace
 
 cudaError_t sgd(cudaStream_t stream, std::span<const SgdItem> list, double momentum) {
-  const auto item_of = [momentum](const SgdItem& of) {
-    float* const v = of.velocity.is_defined() ? elements<float>(of.velocity) : nullptr;
-    return SgdPointers{elements<float>(of.value), v, elements<float>(of.grad), of.value.numel(),
-                       functors::SgdUpdate<float>(of, momentum)};
-  };
-  return each_item<SgdPointers>(stream, list, item_of, [] __device__(const SgdPointers& at, std::int64_t i) {
-    at.v ? at.update(at.x[i], at.g[i], at.v[i]) : at.update(at.x[i], at.g[i]);
-  });
+  return visit_items(list, [&]<class T, class G>() { return sgd_of<T, G>(stream, list, momentum); });
 }
 
 cudaError_t adam(cudaStream_t stream, std::span<const AdamItem> list, const AdamStep& step) {
-  const auto item_of = [&step](const AdamItem& of) {
-    return AdamPointers{elements<float>(of.value), elements<float>(of.m),
-                        elements<float>(of.v),     elements<float>(of.grad),
-                        of.value.numel(),          functors::AdamRates<float>(of, step)};
-  };
-  return each_item<AdamPointers>(
-      stream, list, item_of,
-      [update = functors::AdamUpdate<float>(step)] __device__(const AdamPointers& at, std::int64_t i) {
-        update(at.rates, at.x[i], at.g[i], at.m[i], at.v[i]);
-      });
+  return visit_items(list, [&]<class T, class G>() { return adam_of<T, G>(stream, list, step); });
 }
 
+// The same for all dtypes.
 std::int64_t squared_norm_partials(std::span<const Tensor> list) {
   std::int64_t count = 0;
-  in_tables<Elements>(list, elements_of, [&count](const Table<Elements>& table) {
+  in_tables<Elements<float>>(list, elements_of<float>, [&count](const Table<Elements<float>>& table) {
     count += partials_of(table);
     return cudaSuccess;
   });
@@ -157,11 +226,8 @@ std::int64_t squared_norm_partials(std::span<const Tensor> list) {
 }
 
 cudaError_t squared_norm(cudaStream_t stream, Tensor out, std::span<const Tensor> list, Tensor partials) {
-  double* next = elements<double>(partials);
-  const cudaError_t status = in_tables<Elements>(list, elements_of, [&](const Table<Elements>& table) {
-    double* const to = next;
-    next += partials_of(table);
-    return try_launch(static_cast<int>(partials_of(table)), stream, squares_kernel, table, to);
+  const cudaError_t status = visit_elements(dtype_of_list(list), [&]<class T>() {
+    return squares_of<T>(stream, list, elements<double>(partials));
   });
   if (status != cudaSuccess) return status;
   return try_launch(1, stream, total_kernel, elements<double>(out), elements<double>(partials),
@@ -170,10 +236,8 @@ cudaError_t squared_norm(cudaStream_t stream, Tensor out, std::span<const Tensor
 
 cudaError_t clip(cudaStream_t stream, std::span<const Tensor> list, const Tensor& squared_norm,
                  double max_norm) {
-  return in_tables<Elements>(list, elements_of, [&](const Table<Elements>& table) {
-    return try_launch(blocks_for(table.chunks * threads_per_block), stream, clip_kernel, table,
-                      elements<double>(squared_norm), functors::ClipFactor{max_norm});
-  });
+  return visit_elements(dtype_of_list(list),
+                        [&]<class T>() { return clip_of<T>(stream, list, squared_norm, max_norm); });
 }
 
 }  // namespace dist::nn::cuda_kernels

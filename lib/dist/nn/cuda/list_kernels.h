@@ -1,5 +1,5 @@
-// What Ops does with lists of tensors, on a GPU: f32, with the arithmetic of functors.h. Each call enqueues
-// on `stream` of the current device and returns the launch's own error.
+// What Ops does with lists of tensors, on a GPU: f32 or bf16, with the arithmetic of functors.h. Each call
+// enqueues on `stream` of the current device and returns the launch's own error.
 #pragma once
 
 #include <cstdint>

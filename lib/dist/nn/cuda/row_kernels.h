@@ -1,6 +1,6 @@
-// RowOps on a GPU: f32, with the arithmetic of row_functors.h. Each call enqueues on `stream` of the current
-// device and returns the launch's own error. No call uses atomics: the same arguments give the same bits, on
-// every GPU.
+// RowOps on a GPU: f32 or bf16, with the arithmetic of row_functors.h. Each call enqueues on `stream` of the
+// current device and returns the launch's own error. No call uses atomics: the same arguments give the same
+// bits, on every GPU.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,10 +1,11 @@
 // Matrix products within a block of threads, in f32: tiles in shared memory, and results that are spread over
-// the registers of 16 x 16 threads.
+// the registers of 16 x 16 threads. What they come from and go to may be in bf16.
 #pragma once
 
 #include <cstdint>
 
 #include "dist/nn/cuda/each.cuh"
+#include "dist/nn/elements.h"
 
 namespace dist::nn::cuda_kernels {
 
@@ -23,21 +24,22 @@ struct Tile {
 };
 
 // The rows of a matrix in the GPU's memory; `row` is the distance from one to the next.
+template <class T>
 struct MatrixRows {
-  float* first;
+  T* first;
   std::int64_t row, count;
   int width;
 
-  __device__ float* operator[](std::int64_t i) const { return first + i * row; }
+  __device__ T* operator[](std::int64_t i) const { return first + i * row; }
 };
 
 // Rows [begin, begin + rows), with 0 outside of the matrix. The caller waits before and after.
-template <int rows, int width>
-__device__ void load(Tile<rows, width>& tile, const MatrixRows& from, std::int64_t begin) {
+template <int rows, int width, class T>
+__device__ void load(Tile<rows, width>& tile, const MatrixRows<T>& from, std::int64_t begin) {
   for (int i = static_cast<int>(threadIdx.x); i < rows * width; i += threads_per_block) {
     const int row = i / width, column = i % width;
     const bool is_there = begin + row < from.count && column < from.width;
-    tile.at[row][column] = is_there ? from[begin + row][column] : 0.F;
+    tile.at[row][column] = is_there ? static_cast<float>(from[begin + row][column]) : 0.F;
   }
 }
 
@@ -71,15 +73,15 @@ __device__ void add_product(Part<rows, columns>& part, const Left& left, const R
 }
 
 // Adds the part to rows [begin, begin + rows) of the matrix.
-template <int rows, int columns>
-__device__ void add_to(const MatrixRows& to, std::int64_t begin, const Part<rows, columns>& part) {
+template <int rows, int columns, class T>
+__device__ void add_to(const MatrixRows<T>& to, std::int64_t begin, const Part<rows, columns>& part) {
   using P = Part<rows, columns>;
 #pragma unroll
   for (int i = 0; i < P::height; ++i)
 #pragma unroll
     for (int j = 0; j < P::width; ++j)
       if (begin + P::row(i) < to.count && P::column(j) < to.width)
-        to[begin + P::row(i)][P::column(j)] += part.of[i][j];
+        accumulate(to[begin + P::row(i)][P::column(j)], part.of[i][j]);
 }
 
 // `mine` of the 16 threads that have the same rows combined pairwise, in all of them.

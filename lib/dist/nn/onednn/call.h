@@ -5,7 +5,7 @@
 #include <dnnl.hpp>
 
 #include "dist/core/fail.h"
-#include "dist/nn/threads.h"
+#include "dist/nn/settings.h"
 
 // GNU's OpenMP, whose threads oneDNN uses. Each thread has a number of its own.
 extern "C" void omp_set_num_threads(int);

@@ -9,6 +9,7 @@
 #include "dist/core/axes.h"
 #include "dist/core/fail.h"
 #include "dist/core/view.h"
+#include "dist/nn/checks.h"
 #include "dist/nn/elements.h"
 #include "dist/nn/ops.h"
 #include "dist/parallel/context/rings.h"
@@ -66,18 +67,19 @@ AttentionOptions at_positions(AttentionOptions options, const Part& q, const Par
 void merge(Tensor out, Tensor lse, const Tensor& part, const Tensor& part_lse, std::int64_t heads) {
   const std::int64_t batch = out.size(0), time = out.size(1), size = out.size(2) / heads;
   nn::visit_float(out.dtype(), [&]<class T>() {
+    using C = ComputeType<T>;
     for (std::int64_t b = 0; b < batch; ++b)
       for (std::int64_t h = 0; h < heads; ++h)
         for (std::int64_t t = 0; t < time; ++t) {
           const std::int64_t i = (b * heads + h) * time + t;
-          T& mine = nn::elements<T>(lse)[i];
-          const T other = nn::elements<T>(part_lse)[i], high = std::max(mine, other);
-          if (high == -std::numeric_limits<T>::infinity()) continue;
-          const T both = high + std::log(std::exp(mine - high) + std::exp(other - high));
-          const T weight = std::exp(mine - both), of_part = std::exp(other - both);
+          C& mine = nn::elements<C>(lse)[i];
+          const C other = nn::elements<C>(part_lse)[i], high = std::max(mine, other);
+          if (high == -std::numeric_limits<C>::infinity()) continue;
+          const C both = high + std::log(std::exp(mine - high) + std::exp(other - high));
+          const C weight = std::exp(mine - both), of_part = std::exp(other - both);
           T* const to = nn::elements<T>(out) + (b * time + t) * out.size(2) + h * size;
           const T* const from = nn::elements<T>(part) + (b * time + t) * out.size(2) + h * size;
-          for (std::int64_t d = 0; d < size; ++d) to[d] = weight * to[d] + of_part * from[d];
+          for (std::int64_t d = 0; d < size; ++d) to[d] = static_cast<T>(weight * to[d] + of_part * from[d]);
           mine = both;
         }
   });
@@ -130,7 +132,7 @@ void RingAttention::forward(Heads out, Tensor lse, const Heads& q, const Heads& 
     for_each_pair(slice_, rank, owner, options.causal, [&](const Part& qp, const Part& kp) {
       const Tensor some = narrow(queries, 1, qp.at, qp.run.count);
       const Tensor part = empty_like(some),
-                   part_lse = empty({some.size(0), q.count, some.size(1)}, some.dtype());
+                   part_lse = empty({some.size(0), q.count, some.size(1)}, lse.dtype());
       AttentionCore::forward(
           whole(part, q), part_lse, whole(some, q), whole(narrow(block[0], 1, kp.at, kp.run.count), k),
           whole(narrow(block[1], 1, kp.at, kp.run.count), v), at_positions(options, qp, kp));
@@ -215,8 +217,9 @@ Tensor ContextParallel::slice(const Tensor& whole) {
 Tensor tree_attention(const Tensor& q, const Tensor& k, const Tensor& v, std::int64_t heads,
                       const ProcessGroup& group) {
   const std::int64_t batch = q.size(0), queries = q.size(1), size = q.size(2) / heads;
+  const DType dtype = nn::compute_dtype(q.dtype());
   Tensor out = zeros(q.shape(), q.dtype(), q.device());
-  Tensor lse = full({batch, heads, queries}, -std::numeric_limits<double>::infinity(), q.dtype(), q.device());
+  Tensor lse = full({batch, heads, queries}, -std::numeric_limits<double>::infinity(), dtype, q.device());
   AttentionOptions options;
   options.causal = false;
   options.scale = 1 / std::sqrt(static_cast<double>(size));
@@ -227,15 +230,15 @@ Tensor tree_attention(const Tensor& q, const Tensor& k, const Tensor& v, std::in
   Tensor highest = lse.clone();
   all_reduce(highest, ReduceOp::max, {.group = group});
   // Numerators and denominators of all softmaxes, relative to the highest: [batch, queries, heads, size + 1].
-  Tensor sums = empty({batch, queries, heads, size + 1}, q.dtype(), q.device());
+  Tensor sums = empty({batch, queries, heads, size + 1}, dtype, q.device());
   const Tensor weights = transpose(exp(lse - highest), 1, 2).view({batch, queries, heads, 1});
   put(sums, 3, size, weights);
   const Tensor repeated = cat(std::vector<Tensor>(static_cast<std::size_t>(size), weights), 3);
-  put(sums, 3, 0, out.view({batch, queries, heads, size}) * repeated);
+  put(sums, 3, 0, out.to(dtype).view({batch, queries, heads, size}) * repeated);
   all_reduce(sums, ReduceOp::sum, {.group = group});
   const Tensor total = narrow(sums, 3, size, 1);
   const Tensor divisors = cat(std::vector<Tensor>(static_cast<std::size_t>(size), total), 3);
-  return (narrow(sums, 3, 0, size) / divisors).view(q.shape());
+  return (narrow(sums, 3, 0, size) / divisors).view(q.shape()).to(q.dtype());
 }
 
 }  // namespace dist

@@ -39,8 +39,8 @@ namespace dist {
 
 // Other dtypes for communication and computation than the parameters', which stay as they are.
 struct MixedPrecision {
-  // What is gathered. Layers compute in it if it is f32 or f64; after a gather in bf16 or f16 they compute in
-  // f32, with the rounded values.
+  // What is gathered. Layers compute in it if it is f32, f64 or the parameters' own; otherwise, after a
+  // gather in bf16 or f16, they compute in f32, with the rounded values.
   std::optional<DType> param_dtype = {};
   std::optional<DType> reduce_dtype = {};  // of the gradients' reduction; default: that of the computation
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "dist/core/fail.h"
+#include "dist/nn/checks.h"
 
 namespace dist {
 
@@ -21,7 +22,9 @@ ProcessGroup shard_group(const DeviceMesh& mesh, CallSite where) {
   return mesh ? mesh.get_group(MeshAxis(mesh.dim() - 1, where)) : ProcessGroup();
 }
 
-bool is_computed_in(DType dtype) { return dtype == DType::f32 || dtype == DType::f64; }
+bool is_computed_in(DType gathered, DType own) {
+  return gathered == DType::f32 || gathered == DType::f64 || (gathered == own && nn::is_trainable(own));
+}
 
 }  // namespace
 
@@ -49,7 +52,7 @@ ShardedUnit::ShardedUnit(nn::Module& module, std::vector<nn::NamedParameter> par
       layout_(shapes_of(parameters_), get_world_size(group_, where)),
       dtype_(parameters_.empty() ? DType::f32 : parameters_[0].parameter->value.dtype()) {
   gathered_dtype_ = options.mixed_precision.param_dtype.value_or(dtype_);
-  computed_dtype_ = is_computed_in(gathered_dtype_) ? gathered_dtype_ : DType::f32;
+  computed_dtype_ = is_computed_in(gathered_dtype_, dtype_) ? gathered_dtype_ : DType::f32;
   reduced_dtype_ = options.mixed_precision.reduce_dtype.value_or(computed_dtype_);
   for (const auto& [name, parameter] : parameters_)
     if (parameter->value.dtype() != dtype_)

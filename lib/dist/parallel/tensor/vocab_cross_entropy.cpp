@@ -67,10 +67,13 @@ nn::Loss VocabParallelCrossEntropy::forward(const Tensor& logits, const Tensor& 
   const std::int64_t counted = nn::count_targets(who, on_host, classes_, options_.ignore_index);
   const auto target = on_host.data<std::int64_t>();
   Tensor grad = logits.to(cpu);
-  if (logits.device() == cpu && !options_.in_place) grad = grad.clone();
+  if (grad.dtype() == DType::bf16)
+    grad = grad.to(DType::f32);
+  else if (logits.device() == cpu && !options_.in_place)
+    grad = grad.clone();
 
   Tensor largest = empty({rows}, DType::f64, cpu), sums = empty_like(largest), losses = zeros_like(largest);
-  nn::visit_float(grad.dtype(), [&]<class T>() {
+  nn::visit_computed(grad.dtype(), [&]<class T>() {
     const Rows<T> all{nn::elements<T>(grad), rows, own_};
     const auto is_own = [&](std::int64_t r) {
       const std::int64_t t = target[static_cast<std::size_t>(r)];
@@ -97,6 +100,7 @@ nn::Loss VocabParallelCrossEntropy::forward(const Tensor& logits, const Tensor& 
       if (counts && is_own(r)) own_target(r) -= static_cast<T>(each);
     }
   });
+  if (logits.dtype() == DType::bf16) grad = grad.to(DType::bf16);
   grad_.keep(grad.to(logits.device()));
   return {losses, static_cast<double>(counted)};
 }

@@ -59,6 +59,46 @@ void add_shard_bench_command(CLI::App& bench, int& exit_code) {
       ->check(positive);
 }
 
+constexpr auto train_notes = R"(
+Examples:
+  ./distlab bench train                                 a GPT of 0.8 million parameters, on one thread
+  ./distlab bench train --threads 2 --compare pytorch   compared with PyTorch (apt-get install python3-torch)
+  ./distlab bench train --model convnet --device cuda --dtype bf16
+
+DISTLAB_PYTHON names another Python with torch. lib/tools/distlab/bench/train/README.md explains the figures.
+)";
+
+void add_train_bench_command(CLI::App& bench, int& exit_code) {
+  const auto [command, options] =
+      add_command(bench, exit_code, "train", "Measure how fast one process trains", run_train_bench);
+  command->add_option("--model", options->model, "gpt (default); convnet")
+      ->check(CLI::IsMember({"gpt", "convnet"}));
+  command->add_option("--device", options->device, "cpu (default); cuda")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
+  command->add_option("--dtype", options->dtype, "f32 (default); tf32 (f32, rounded for tensor cores); bf16")
+      ->check(CLI::IsMember({"f32", "tf32", "bf16"}));
+  command->add_option("--threads", options->threads, "threads on the CPU (default: 1)")->check(positive);
+  command->add_option("--batch-size", options->batch_size, "sequences (default: 12) or images (default: 64)")
+      ->check(positive);
+  command->add_option("--layers", options->layers, "blocks of the GPT (default: 4)")->check(positive);
+  command->add_option("--heads", options->heads, "heads per block (default: 4)")->check(positive);
+  command->add_option("--width", options->width, "width of the residual stream (default: 128)")
+      ->check(positive);
+  command->add_option("--context", options->context, "tokens per sequence (default: 64)")->check(positive);
+  command->add_option("--vocab", options->vocab, "different tokens (default: 65)")->check(positive);
+  command->add_option("--iters", options->steps, "steps per turn (default: as many as take 500 ms)")
+      ->check(positive);
+  command->add_option("--repeat", options->repeats, "turns; the table shows the median (default: 9)")
+      ->check(positive);
+  command
+      ->add_option("--compare", options->compare,
+                   "pytorch: measure PyTorch by turns with distlab, and show the ratio")
+      ->check(CLI::IsMember({"pytorch"}));
+  command->add_option("--json", options->json, "write the figures to this file as JSON; -: standard output")
+      ->check(a_file_or_stdout);
+  command->footer(train_notes);
+}
+
 constexpr auto bench_notes = R"(
 Examples:
   ./distlab bench all_reduce --compare mpi              4 B to 64 MiB, compared with Open MPI
@@ -70,7 +110,7 @@ Examples:
 
 Collectives: all_reduce, broadcast, reduce, all_gather, reduce_scatter, all_to_all, scatter, gather, barrier,
 send_recv (ping-pong). The figures are those of nccl-tests; lib/tools/distlab/bench/README.md explains them.
-To measure training: ./distlab bench ddp --help, ./distlab bench shard --help.
+To measure training: ./distlab bench train --help, and in the same way ddp and shard.
 )";
 
 }  // namespace
@@ -110,6 +150,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   command->footer(bench_notes);
   add_ddp_bench_commands(*command, exit_code);
   add_shard_bench_command(*command, exit_code);
+  add_train_bench_command(*command, exit_code);
   command->callback([&exit_code, app = command, options = options] {
     if (app->get_subcommands().empty()) exit_code = run_bench(*options);
   });

@@ -90,6 +90,9 @@ void add_text_options(CLI::App& command, const Options& options) {
       ->check(CLI::Range(1, 1 << 20));
   only_text(command.add_option("--dropout", text.dropout, "probability of dropout (default: 0)"))
       ->check(no_minus);
+  only_text(command.add_option("--dtype", text.dtype,
+                               "what is computed in: f32 (default); bf16, with f32 master weights"))
+      ->check(CLI::IsMember({"f32", "bf16"}));
   only_text(command.add_flag("--tied,!--untied", text.tied,
                              "the head shares the weights of the embedding (default), or has its own"));
   only_text(command.add_option("--tokens", text.tokens, "chars: characters (default); bytes"))

@@ -75,6 +75,18 @@ void Checkpoint::expect(const RunSettings& settings) const {
   }
 }
 
+dist::DType Checkpoint::dtype() const {
+  const auto model = nn::part(all_, model_part);
+  return model.empty() ? dist::DType::f32 : model.front().tensor.dtype();
+}
+
+void Checkpoint::expect(dist::DType dtype) const {
+  if (dtype != this->dtype())
+    dist::fail(dist::Errc::invalid_argument,
+               "{} is from a run in {}, but this run is in {}; to resume, take --dtype {}", file_.string(),
+               dist::name(this->dtype()), dist::name(dtype), dist::name(this->dtype()));
+}
+
 void Checkpoint::restore(nn::Module& model) const { model.load_state_dict(nn::part(all_, model_part)); }
 
 void Checkpoint::restore(nn::Optimizer& optimizer) const {

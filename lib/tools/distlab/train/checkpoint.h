@@ -41,6 +41,9 @@ class Checkpoint {
   const dist::Tensor& extra(const std::string& name) const;
   // Throws for a run with other settings, of which it names the first. The progress may differ.
   void expect(const RunSettings& settings) const;
+  // What the model's parameters are in; the second throws for another dtype.
+  dist::DType dtype() const;
+  void expect(dist::DType dtype) const;
   // Throw for another model or optimizer.
   void restore(dist::nn::Module& model) const;
   void restore(dist::nn::Optimizer& optimizer) const;

@@ -18,6 +18,7 @@ struct OptionOfModel {
 struct TextOptions {
   std::int64_t layers = 4, heads = 4, width = 128, context = 128;
   double dropout = 0;
+  std::string dtype = "f32";  // of parameters and activations; or "bf16"
   bool tied = true;
   std::string tokens = "chars";       // or "bytes"
   std::int64_t steps = 800;           // 0: no training, only --sample from the checkpoint

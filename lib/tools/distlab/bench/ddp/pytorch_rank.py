@@ -12,20 +12,10 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
+from pytorch_convnet import ConvNet
+
 rank, ranks = int(sys.argv[1]), int(sys.argv[2])
 folder, lr, momentum = sys.argv[3], float(sys.argv[4]), float(sys.argv[5])
-
-
-class ConvNet(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.cnn = nn.Sequential(
-            nn.Conv2d(1, 16, 5, padding=2), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2),
-            nn.Conv2d(16, 32, 5, padding=2), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2))
-        self.fc = nn.Linear(1568, 10)
-
-    def forward(self, images):
-        return self.fc(self.cnn(images).flatten(1))
 
 
 def read(name, dtype):

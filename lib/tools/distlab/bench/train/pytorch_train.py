@@ -26,6 +26,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from pytorch_convnet import ConvNet
+
 
 def rss_bytes(field):
     with open("/proc/self/status") as status:
@@ -94,18 +96,6 @@ class GPT(nn.Module):
         for block in self.transformer.h:
             x = block(x)
         return F.linear(self.transformer.ln_f(x), self.transformer.wte.weight).flatten(0, 1)
-
-
-class ConvNet(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.cnn = nn.Sequential(
-            nn.Conv2d(1, 16, 5, padding=2), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2),
-            nn.Conv2d(16, 32, 5, padding=2), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2))
-        self.fc = nn.Linear(1568, 10)
-
-    def forward(self, images):
-        return self.fc(self.cnn(images).flatten(1))
 
 
 # One batch, which every step trains on; another program makes the same by the same formulas.

@@ -60,6 +60,7 @@ std::string sample_text(nn::GPT& model, const data::Vocabulary& vocabulary, cons
 std::string sample_from_checkpoint(const TrainOptions& options) {
   const Checkpoint checkpoint(options.checkpoint);
   nn::GPT model(gpt_options(checkpoint));
+  model.to(checkpoint.dtype());
   checkpoint.restore(model);
   return sample_text(model, vocabulary_of(checkpoint), options, dist::cpu);
 }

@@ -54,6 +54,9 @@ void check_mesh(const TrainOptions& options) {
     fail(Errc::invalid_argument, "--mesh {} has {} ranks, --nproc says {}; leave --nproc out", text.mesh,
          shape.ranks(), options.ranks);
   if (options.device != "cpu") fail(Errc::invalid_argument, "--mesh trains on the CPU; leave --device out");
+  if (text.dtype != "f32")
+    fail(Errc::invalid_argument, "--dtype {} is for training without --mesh; leave one of them out",
+         text.dtype);
   if (text.sample)
     fail(Errc::invalid_argument,
          "--sample needs the whole model on one rank; leave it out, and write the text without --mesh");

@@ -18,6 +18,10 @@ nn::GptOptions gpt_options(const TextOptions& options, std::int64_t vocab_size) 
           .tied = options.tied};
 }
 
+dist::DType dtype_of(const TextOptions& options) {
+  return options.dtype == "bf16" ? dist::DType::bf16 : dist::DType::f32;
+}
+
 RunSettings settings_of(const nn::GptOptions& options) {
   return {{"vocab_size", options.vocab_size}, {"context", options.context}, {"layers", options.layers},
           {"heads", options.heads},           {"width", options.width},     {"tied", options.tied}};

@@ -25,9 +25,11 @@ namespace {
 namespace data = dist::data;
 namespace nn = dist::nn;
 
-std::unique_ptr<nn::Module> make_model(const nn::GptOptions& options, std::uint64_t seed) {
+std::unique_ptr<nn::Module> make_model(const nn::GptOptions& options, std::uint64_t seed, dist::DType dtype) {
   nn::manual_seed(seed);
-  return std::make_unique<nn::GPT>(options);
+  auto model = std::make_unique<nn::GPT>(options);
+  if (dtype != dist::DType::f32) model->to(dtype);
+  return model;
 }
 
 }  // namespace
@@ -44,15 +46,16 @@ TextTrainer::TextTrainer(const TrainOptions& options)
       gpt_(gpt_options(options.text, text_.vocabulary.size())),
       sampler_(train_.size(),
                {.batch_size = batch_size_, .num_replicas = ranks_, .rank = rank_, .seed = options.seed}),
-      scheme_(scheme_named(options.scheme)
-                  .make({.make_model = [this] { return make_model(gpt_, options_.seed); },
-                         .make_optimizer =
-                             [](nn::Module& model) {
-                               return std::make_unique<nn::AdamW>(nn::decay_groups(model.parameters()),
-                                                                  text_adamw);
-                             },
-                         .devices = {device_},
-                         .bucket_bytes = ddp_text_bucket_bytes})),
+      scheme_(
+          scheme_named(options.scheme)
+              .make(
+                  {.make_model = [this] { return make_model(gpt_, options_.seed, dtype_of(options_.text)); },
+                   .make_optimizer =
+                       [](nn::Module& model) {
+                         return std::make_unique<nn::AdamW>(nn::decay_groups(model.parameters()), text_adamw);
+                       },
+                   .devices = {device_},
+                   .bucket_bytes = ddp_text_bucket_bytes})),
       narrator_(rank_ != 0, options.text.steps, ranks_ * batch_size_ * options.text.context) {
   if (options.text.sample) text_.vocabulary.encode(*options.text.sample, "the prompt");  // or throws
   if (rank_ == 0 && !options.checkpoint.empty()) check_output("--checkpoint", options.checkpoint);
@@ -161,6 +164,7 @@ void TextTrainer::resume() {
   }
   const Checkpoint checkpoint(options_.checkpoint);
   checkpoint.expect(settings());
+  checkpoint.expect(dtype_of(options_.text));
   checkpoint.restore(model());
   checkpoint.restore(scheme_->optimizer());
   done_ = checkpoint.setting("steps_done");

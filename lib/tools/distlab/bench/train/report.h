@@ -1,0 +1,30 @@
+// The figures of bench train as a table and as JSON.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "distlab/bench/train/options.h"
+#include "distlab/bench/train/turn.h"
+
+namespace distlab::bench {
+
+// Medians of all turns; the last loss, the largest peak.
+struct TrainRun {
+  TrainBenchOptions options;
+  std::string model;  // "GPT(4 layers, ...)"
+  std::int64_t parameters = 0;
+  int steps = 0;  // per turn
+  TrainTurn ours, theirs;
+  std::string peer_title, blas;  // empty: not compared
+};
+
+// Tokens or images.
+double per_second(const TrainRun& run, const TrainTurn& turn);
+// Our rate divided by PyTorch's.
+double ratio(const TrainRun& run);
+
+std::string as_text(const TrainRun& run);
+std::string as_json(const TrainRun& run);
+
+}  // namespace distlab::bench
