@@ -17,6 +17,7 @@
 #include "dist/nn/plain_ops.h"
 #include "dist/nn/random.h"
 #include "dist/nn/relu.h"
+#include "dist/nn/settings.h"
 #include "dist/nn/sgd.h"
 
 #include "gpu/gpu_test.h"
@@ -152,6 +153,30 @@ TEST_F(NnOnGpu, RowsAndAttentionAreWhatPlainLoopsCompute) {
       EXPECT_TRUE(equal(got[i].to(cpu), again[i].to(cpu))) << what << ": other bits the second time";
     }
   }
+}
+
+// Some elements may be rounded to the other neighbour.
+TEST_F(NnOnGpu, RowsAndAttentionInBf16AreWhatPlainLoopsCompute) {
+  for (const RowCase& one : all_row_cases()) {
+    const auto got = one.run(ops_for(gpu), {gpu, DType::bf16}),
+               expected = one.run(PlainOps(), {cpu, DType::bf16});
+    ASSERT_EQ(got.size(), expected.size());
+    for (std::size_t i = 0; i < got.size(); ++i)
+      expect_close(got[i], expected[i], 2e-3, fmt::format("{}, result {}", one.name, i));
+  }
+}
+
+TEST_F(NnOnGpu, PrecisionOfMatrixProducts) {
+  const Tensor a = f32({70, 300}, 1), b = f32({300, 50}, 2);
+  Tensor expected = empty({70, 50}), got = empty({70, 50}, DType::f32, gpu);
+  PlainOps().matmul(expected, {a}, {b}, false);
+  const std::pair<const char*, double> bounds[]{{"highest", 1e-6}, {"high", 2e-3}, {"medium", 1e-2}};
+  for (const auto& [precision, bound] : bounds) {
+    set_matmul_precision(precision);
+    ops_for(gpu).matmul(got, {a.to(gpu)}, {b.to(gpu)}, false);
+    expect_close(got, expected, bound, precision);
+  }
+  set_matmul_precision("highest");
 }
 
 GptOptions small_gpt(bool llama) {

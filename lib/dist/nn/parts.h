@@ -9,7 +9,8 @@
 
 namespace dist::nn {
 
-// Calls f(part) for every part below `parts`, on as many threads, and returns when all have returned. Then it throws the first exception of one of them.
+// Calls f(part) for every part below `parts`, on as many threads, and returns when all have returned. Then it
+// throws the first exception of one of them.
 void run_parts(int parts, void (*f)(const void* context, int part), const void* context);
 
 // While it lives, num_threads() is 1 on this thread: what it calls is not divided once more.

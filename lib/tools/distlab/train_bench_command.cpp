@@ -50,7 +50,7 @@ int steps_of_a_turn(const TrainBenchOptions& options, double step) {
 }
 
 TrainTurn summary(const std::vector<TrainTurn>& turns) {
-  const auto median_of = [&turns](double TrainTurn::* figure) {
+  const auto median_of = [&turns](double TrainTurn::*figure) {
     std::vector<double> all;
     for (const TrainTurn& turn : turns) all.push_back(turn.*figure);
     return bench::median(all);

@@ -75,8 +75,8 @@ TEST(Bf16, LayersRoundEachResultOnce) {
   check(tokens.view({4, 10}), [] { return std::make_unique<Embedding>(5, 8); });
 }
 
-// The plain loops compute bf16 as f32: the bits are those of f32's results, rounded. In attention, backward reads
-// the rounded output of forward.
+// The plain loops compute bf16 as f32: the bits are those of f32's results, rounded. In attention, backward
+// reads the rounded output of forward.
 TEST(Bf16, RowsAreThoseOfF32Rounded) {
   for (const RowCase& one : all_row_cases()) {
     SCOPED_TRACE(one.name);
@@ -185,7 +185,8 @@ TEST(Bf16, AGptLearnsWithMasterWeightsAsInF32) {
   manual_seed(2);
   GPT untrained(small_gpt());
   const double before = gradients_of(untrained).loss, in_f32 = before - loss_after(DType::f32, true),
-               with = before - loss_after(DType::bf16, true), without = before - loss_after(DType::bf16, false);
+               with = before - loss_after(DType::bf16, true),
+               without = before - loss_after(DType::bf16, false);
   EXPECT_NEAR(with, in_f32, 0.1 * in_f32);
   EXPECT_LT(without, 0.7 * in_f32);
 }
@@ -226,9 +227,10 @@ TEST(Bf16, AModelThatIsConvertedNeedsANewOptimizer) {
   SGD sgd(layer.parameters(), {.momentum = 0.5});
   sgd.step();
   layer.to(DType::bf16);
-  EXPECT_DIST_ERROR(sgd.step(), Errc::invalid_argument,
-                    "SGD: its \"0.momentum_buffer\" is [3, 2] f32 on cpu, parameter 0 is [3, 2] bf16 on cpu by now: "
-                    "make a new optimizer");
+  EXPECT_DIST_ERROR(
+      sgd.step(), Errc::invalid_argument,
+      "SGD: its \"0.momentum_buffer\" is [3, 2] f32 on cpu, parameter 0 is [3, 2] bf16 on cpu by now: "
+      "make a new optimizer");
   EXPECT_EQ(clip_grad_norm(layer.parameters(), 1), 0);
 }
 

@@ -1,5 +1,5 @@
-// The GPU's kernels in bf16, run on the CPU, against the plain loops in bf16: the same bits where each element is
-// computed by itself, and where sums are taken in another order nearly all.
+// The GPU's kernels in bf16, run on the CPU, against the plain loops in bf16: the same bits where each
+// element is computed by itself, and where sums are taken in another order nearly all.
 #include <array>
 #include <vector>
 
@@ -21,7 +21,8 @@ void expect_nearly(const Tensor& got, const Tensor& expected, std::size_t which)
 
 template <class Run>
 void compare(const Run& run, bool is_by_element) {
-  const auto expected = run(static_cast<const Ops&>(PlainOps())), got = run(static_cast<const Ops&>(KernelOps()));
+  const auto expected = run(static_cast<const Ops&>(PlainOps())),
+             got = run(static_cast<const Ops&>(KernelOps()));
   ASSERT_EQ(got.size(), expected.size());
   for (std::size_t i = 0; i < got.size(); ++i)
     is_by_element ? expect_same(got[i], expected[i], i) : expect_nearly(got[i], expected[i], i);
@@ -49,7 +50,8 @@ TEST(GpuBf16, LayersOfImages) {
       true);
   compare(
       [&](const Ops& ops) {
-        const Tensor in = bf16(shape, 1), out = empty_like(in), grad_in = empty_like(in), sums = bf16(channels, 2);
+        const Tensor in = bf16(shape, 1), out = empty_like(in), grad_in = empty_like(in),
+                     sums = bf16(channels, 2);
         ops.add_channel_sums(sums, in);
         const NormTensors norm{.weight = bf16(channels, 2),
                                .bias = bf16(channels, 3),
@@ -84,10 +86,9 @@ TEST(GpuBf16, OptimizersTakeTheSameStep) {
             plain.push_back({of(1), grad, {}, lr, decay, rounded()});
             moved.push_back({of(1), grad, of(2), lr, decay, rounded()});
             adapted.push_back({of(1), grad, of(3), of(4).mul_(of(4)), lr, decay, rounded()});
-            for (const Tensor& t :
-                 {plain.back().value, plain.back().rounded, moved.back().value, moved.back().velocity,
-                  moved.back().rounded, adapted.back().value, adapted.back().m, adapted.back().v,
-                  adapted.back().rounded})
+            for (const Tensor& t : {plain.back().value, plain.back().rounded, moved.back().value,
+                                    moved.back().velocity, moved.back().rounded, adapted.back().value,
+                                    adapted.back().m, adapted.back().v, adapted.back().rounded})
               if (t.is_defined()) results.push_back(t);
           }
           ops.sgd(plain, 0.9);

@@ -24,8 +24,8 @@ class PyTorch {
   PyTorch(const PyTorch&) = delete;
   PyTorch& operator=(const PyTorch&) = delete;
 
-  // Has it take `steps` steps, and blocks without spinning until they are done. Returns the line with which it
-  // answers. Throws Error{peer_failed} when the process has ended.
+  // Has it take `steps` steps, and blocks without spinning until they are done. Returns the line with which
+  // it answers. Throws Error{peer_failed} when the process has ended.
   std::string train(int steps);
 
  private:

@@ -12,8 +12,8 @@ namespace distlab::bench {
 namespace {
 
 std::vector<std::string> arguments(const TrainBenchOptions& options, const std::filesystem::path& weights) {
-  std::vector<std::string> words{"--turns", "--model", options.model,    "--device", options.device, "--dtype",
-                                 options.dtype, "--weights", weights.string()};
+  std::vector<std::string> words{"--turns", "--model",     options.model, "--device",      options.device,
+                                 "--dtype", options.dtype, "--weights",   weights.string()};
   const auto add = [&words](const std::string& name, std::int64_t value) {
     words.insert(words.end(), {"--" + name, std::to_string(value)});
   };

@@ -28,26 +28,29 @@ double ratio(const TrainRun& run) { return run.theirs.step / run.ours.step; }
 
 std::string as_text(const TrainRun& run) {
   const auto& o = run.options;
-  std::string text = fmt::format("train: {}, {:.2f} million parameters, batch {}, {} on {}, {}; build {}\n",
-                                 run.model, static_cast<double>(run.parameters) / 1e6, o.batch_size, o.dtype,
-                                 o.device, o.threads == 1 ? "1 thread" : fmt::format("{} threads", o.threads),
-                                 build_info().type);
+  std::string text =
+      fmt::format("train: {}, {:.2f} million parameters, batch {}, {} on {}, {}; build {}\n", run.model,
+                  static_cast<double>(run.parameters) / 1e6, o.batch_size, o.dtype, o.device,
+                  o.threads == 1 ? "1 thread" : fmt::format("{} threads", o.threads), build_info().type);
   if (build_info().type != "Release" || !build_info().sanitizer.empty())
     text += "This is not a release build, so the figures mislead: run ./distlab bench without --preset.\n";
   if (o.device == "cpu" && build_info().onednn.empty())
     text += "Built without oneDNN: layers are slow, and use one thread.\n";
   if (!run.peer_title.empty())
-    text += fmt::format("Compared by turns with {}; it multiplies matrices by {}.\n", run.peer_title, run.blas);
+    text +=
+        fmt::format("Compared by turns with {}; it multiplies matrices by {}.\n", run.peer_title, run.blas);
   text += fmt::format("\n{:<16}{:>10}{:>10}{:>12}{:>11}\n", "", "step ms", "cpu ms", unit(run), "peak MiB");
   text += line(run, "distlab", run.ours);
   if (!run.peer_title.empty()) {
     text += line(run, run.peer_title, run.theirs);
-    text += fmt::format("{:<16}{:>10}{:>10.2f}{:>12.2f}{:>11.2f}\n", "ratio", "", run.ours.cpu / run.theirs.cpu,
-                        ratio(run), run.ours.peak_bytes / run.theirs.peak_bytes);
+    text +=
+        fmt::format("{:<16}{:>10}{:>10.2f}{:>12.2f}{:>11.2f}\n", "ratio", "", run.ours.cpu / run.theirs.cpu,
+                    ratio(run), run.ours.peak_bytes / run.theirs.peak_bytes);
   }
-  return text + fmt::format("\nMedians of {} turns of {} steps. cpu: the CPU time of a step, of all threads; peak: "
-                            "the most memory of the process.\n",
-                            o.repeats, run.steps);
+  return text + fmt::format(
+                    "\nMedians of {} turns of {} steps. cpu: the CPU time of a step, of all threads; peak: "
+                    "the most memory of the process.\n",
+                    o.repeats, run.steps);
 }
 
 std::string as_json(const TrainRun& run) {

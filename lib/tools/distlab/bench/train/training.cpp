@@ -44,9 +44,8 @@ std::unique_ptr<nn::Module> make_model(const TrainBenchOptions& options) {
 std::unique_ptr<nn::Optimizer> make_optimizer(const TrainBenchOptions& options, nn::Module& model) {
   if (!is_gpt(options))
     return std::make_unique<nn::SGD>(model.parameters(), nn::SGDOptions{.lr = 0.02, .momentum = 0.9});
-  return std::make_unique<nn::AdamW>(
-      nn::decay_groups(model.parameters()),
-      nn::AdamWOptions{.lr = 1e-3, .betas = {0.9, 0.95}, .weight_decay = 0.1});
+  return std::make_unique<nn::AdamW>(nn::decay_groups(model.parameters()),
+                                     nn::AdamWOptions{.lr = 1e-3, .betas = {0.9, 0.95}, .weight_decay = 0.1});
 }
 
 // Number i of batch * (context + 1) tokens; the targets are the same rows, one token later.
@@ -121,7 +120,8 @@ nn::Loss TrainSteps::step() {
   return loss;
 }
 
-// The host reads the loss of each step on a CPU, and only the last one on a GPU, so that it is free to run ahead.
+// The host reads the loss of each step on a CPU, and only the last one on a GPU, so that it is free to run
+// ahead.
 TrainTurn TrainSteps::train(int steps) {
   using Clock = std::chrono::steady_clock;
   const auto seconds_since = [](Clock::time_point then) {

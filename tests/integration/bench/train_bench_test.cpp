@@ -1,0 +1,106 @@
+// `distlab bench train` as a person uses it, with as little to measure as possible.
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "distlab/process.h"
+#include "distlab/temporary_folder.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using distlab::ProcessResult;
+using Json = nlohmann::json;
+using Words = std::vector<std::string>;
+
+ProcessResult bench_train(const Words& more,
+                          const std::string& environment = "DISTLAB_PYTHON=/usr/bin/python3") {
+  Words words{"env", environment, DISTLAB_PROGRAM, "bench", "train", "--batch-size", "2", "--iters", "2",
+              "--repeat", "3", "--layers", "1", "--heads", "2", "--width", "16", "--context", "8"};
+  words.insert(words.end(), more.begin(), more.end());
+  return distlab::run_captured(words);
+}
+
+void expect_words(const ProcessResult& result, int exit_code, const std::string& words) {
+  EXPECT_EQ(result.exit_code, exit_code) << result.output;
+  EXPECT_NE(result.output.find(words), std::string::npos) << words << " is not in:\n" << result.output;
+}
+
+// A program instead of Python with torch, which answers each number of steps with `answer`.
+class TrainBench : public testing::Test {
+ protected:
+  std::string python_that_says(const std::string& answer) const {
+    const fs::path file = folder_.path() / "python";
+    std::ofstream(file) << "#!/bin/sh\ncase \"$2\" in\n'import torch'*) printf 'PyTorch 0.0' ;;\n"
+                        << "*) while read -r steps; do " << answer << "; done ;;\nesac\n";
+    fs::permissions(file, fs::perms::owner_all);
+    return "DISTLAB_PYTHON=" + file.string();
+  }
+  static std::string figures(const std::string& loss) {
+    return R"(echo '{"step_ms": 1000, "cpu_ms": 500, "loss": )" + loss +
+           R"(, "peak_rss_bytes": 1e9, "blas": "libblas.so"}')";
+  }
+  const distlab::TemporaryFolder folder_{"train-bench-test"};
+};
+
+TEST_F(TrainBench, SaysWhatAStepCosts) {
+  for (const char* dtype : {"f32", "bf16"}) {
+    const auto said = bench_train({"--dtype", dtype});
+    expect_words(said, 0, "   step ms    cpu ms    tokens/s   peak MiB\ndistlab");
+    expect_words(said, 0, std::string("batch 2, ") + dtype + " on cpu, 1 thread;");
+  }
+  const auto said = bench_train({"--model", "convnet", "--threads", "2", "--json", "-"});
+  ASSERT_EQ(said.exit_code, 0) << said.output;
+  const Json figures = Json::parse(said.output);
+  EXPECT_NEAR(figures["images_per_s"].get<double>(), 2000 / figures["step_ms"].get<double>(), 1e-3);
+  EXPECT_GT(figures["peak_rss_bytes"].get<double>(), 1e6);
+  EXPECT_GT(figures["cpu_ms"].get<double>(), 0);
+  EXPECT_TRUE(figures["peer"].is_null() && figures["ratio"].is_null());
+}
+
+TEST_F(TrainBench, ComparesWithTheSystemsPyTorch) {
+  if (distlab::run_captured({"/usr/bin/python3", "-c", "import torch"}).exit_code != 0)
+    GTEST_SKIP() << "/usr/bin/python3 has no torch: apt-get install python3-torch";
+  for (const char* model : {"gpt", "convnet"}) {
+    const auto said = bench_train({"--model", model, "--compare", "pytorch", "--json", "-"});
+    ASSERT_EQ(said.exit_code, 0) << said.output;
+    const Json figures = Json::parse(said.output.substr(said.output.find('{')));
+    EXPECT_NEAR(figures["loss"].get<double>(), figures["peer"]["loss"].get<double>(), 0.05) << model;
+    EXPECT_NEAR(figures["ratio"].get<double>(),
+                figures["peer"]["step_ms"].get<double>() / figures["step_ms"].get<double>(), 1e-6);
+  }
+}
+
+TEST_F(TrainBench, APeerThatComputesSomethingElseIsNotComparedWith) {
+  expect_words(bench_train({"--compare", "pytorch"}, python_that_says(figures("99"))), 1,
+               "after 6 steps PyTorch's loss is 99, but ours is ");
+  expect_words(bench_train({"--compare", "pytorch"}, python_that_says("echo hello")), 1,
+               "PyTorch's process answered \"hello\"");
+  expect_words(bench_train({"--compare", "pytorch"}, python_that_says("exit 1")), 1,
+               "PyTorch's process has ended; its messages are above");
+}
+
+TEST_F(TrainBench, ShowsBothSidesAndTheirRatio) {
+  // The loss of our sixth step is the one that the peer must have.
+  const auto other = bench_train({"--compare", "pytorch"}, python_that_says(figures("99")));
+  const std::string before = "but ours is ";
+  const auto at = other.output.find(before);
+  ASSERT_NE(at, other.output.npos) << other.output;
+  const std::string loss = other.output.substr(at + before.size(), other.output.find(':', at) - at - before.size());
+  const auto said = bench_train({"--compare", "pytorch"}, python_that_says(figures(loss)));
+  expect_words(said, 0, "Compared by turns with PyTorch 0.0; it multiplies matrices by libblas.so.");
+  expect_words(said, 0, "\nPyTorch 0.0        1000.00    500.00          16        954\nratio ");
+}
+
+TEST_F(TrainBench, RefusesInOneLine) {
+  expect_words(bench_train({"--compare", "pytorch"}, "DISTLAB_PYTHON=/nowhere/python3"), 3,
+               "/nowhere/python3 cannot import torch; apt-get install python3-torch");
+  expect_words(bench_train({"--heads", "3"}), 2, "--heads 3 does not divide --width 16; choose a divisor");
+  expect_words(bench_train({"--compare", "mpi"}), 2, "--compare");
+}
+
+}  // namespace
