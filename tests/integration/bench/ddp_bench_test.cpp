@@ -10,6 +10,7 @@
 
 #include "distlab/process.h"
 #include "distlab/temporary_folder.h"
+#include "expect_words.h"
 
 namespace {
 
@@ -24,11 +25,6 @@ ProcessResult bench_ddp(const Words& more,
               "--iters", "2",         "--repeat",      "2"};
   words.insert(words.end(), more.begin(), more.end());
   return distlab::run_captured(words);
-}
-
-void expect_words(const ProcessResult& result, int exit_code, const std::string& words) {
-  EXPECT_EQ(result.exit_code, exit_code) << result.output;
-  EXPECT_NE(result.output.find(words), std::string::npos) << words << " is not in:\n" << result.output;
 }
 
 void expect_figures(const Json& row, int ranks) {

@@ -9,6 +9,7 @@
 
 #include "distlab/process.h"
 #include "distlab/temporary_folder.h"
+#include "expect_words.h"
 
 namespace {
 
@@ -23,11 +24,6 @@ ProcessResult bench_train(const Words& more,
               "--repeat", "3", "--layers", "1", "--heads", "2", "--width", "16", "--context", "8"};
   words.insert(words.end(), more.begin(), more.end());
   return distlab::run_captured(words);
-}
-
-void expect_words(const ProcessResult& result, int exit_code, const std::string& words) {
-  EXPECT_EQ(result.exit_code, exit_code) << result.output;
-  EXPECT_NE(result.output.find(words), std::string::npos) << words << " is not in:\n" << result.output;
 }
 
 // A program instead of Python with torch, which answers each number of steps with `answer`.
