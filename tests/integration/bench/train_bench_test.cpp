@@ -20,8 +20,13 @@ using Words = std::vector<std::string>;
 
 ProcessResult bench_train(const Words& more,
                           const std::string& environment = "DISTLAB_PYTHON=/usr/bin/python3") {
-  Words words{"env", environment, DISTLAB_PROGRAM, "bench", "train", "--batch-size", "2", "--iters", "2",
-              "--repeat", "3", "--layers", "1", "--heads", "2", "--width", "16", "--context", "8"};
+  Words words{"env",      environment, DISTLAB_PROGRAM,
+              "bench",    "train",     "--batch-size",
+              "2",        "--iters",   "2",
+              "--repeat", "3",         "--layers",
+              "1",        "--heads",   "2",
+              "--width",  "16",        "--context",
+              "8"};
   words.insert(words.end(), more.begin(), more.end());
   return distlab::run_captured(words);
 }
@@ -86,7 +91,8 @@ TEST_F(TrainBench, ShowsBothSidesAndTheirRatio) {
   const std::string before = "but ours is ";
   const auto at = other.output.find(before);
   ASSERT_NE(at, other.output.npos) << other.output;
-  const std::string loss = other.output.substr(at + before.size(), other.output.find(':', at) - at - before.size());
+  const std::string loss =
+      other.output.substr(at + before.size(), other.output.find(':', at) - at - before.size());
   const auto said = bench_train({"--compare", "pytorch"}, python_that_says(figures(loss)));
   expect_words(said, 0, "Compared by turns with PyTorch 0.0; it multiplies matrices by libblas.so.");
   expect_words(said, 0, "\nPyTorch 0.0        1000.00    500.00          16        954\nratio ");
