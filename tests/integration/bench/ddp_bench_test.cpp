@@ -10,7 +10,7 @@
 
 #include "distlab/process.h"
 #include "distlab/temporary_folder.h"
-#include "expect_words.h"
+#include "expect_output.h"
 
 namespace {
 
@@ -53,7 +53,7 @@ class DdpBench : public testing::Test {
 TEST_F(DdpBench, SaysWhatAStepCostsOnOneTwoAndMoreRanks) {
   const fs::path json = folder_.path() / "rows.json", plot = folder_.path() / "plot.svg";
   const auto said = bench_ddp({"-n", "3", "--json", json, "--plot", plot});
-  expect_words(said, 0, "ranks  step ms  compute     comm  exposed    bound  images/s  scaling\n");
+  expect_output(said, 0, "ranks  step ms  compute     comm  exposed    bound  images/s  scaling\n");
   std::ifstream in(json);
   const Json rows = Json::parse(in);
   ASSERT_EQ(rows.size(), 3U);
@@ -82,10 +82,10 @@ TEST_F(DdpBench, ComparesWithTheSystemsPyTorch) {
 }
 
 TEST_F(DdpBench, WhoComputesSomethingElseIsNotComparedWith) {
-  expect_words(bench_ddp({"-n", "2", "--compare", "pytorch"}, python_that("echo 0.1 99")), 1,
-               "after 5 steps PyTorch's loss on rank");
-  expect_words(bench_ddp({"-n", "2", "--compare", "pytorch"}, python_that("exit 1")), 1,
-               "PyTorch's process has ended");
+  expect_output(bench_ddp({"-n", "2", "--compare", "pytorch"}, python_that("echo 0.1 99")), 1,
+                "after 5 steps PyTorch's loss on rank");
+  expect_output(bench_ddp({"-n", "2", "--compare", "pytorch"}, python_that("exit 1")), 1,
+                "PyTorch's process has ended");
 }
 
 TEST_F(DdpBench, InterruptedItLeavesNothing) {
@@ -102,16 +102,16 @@ ls)";
 }
 
 TEST_F(DdpBench, SaysHowToGetPyTorch) {
-  expect_words(bench_ddp({"--compare", "pytorch"}, "DISTLAB_PYTHON=/nowhere/python3"), 3,
-               "/nowhere/python3 cannot import torch; apt-get install python3-torch");
+  expect_output(bench_ddp({"--compare", "pytorch"}, "DISTLAB_PYTHON=/nowhere/python3"), 3,
+                "/nowhere/python3 cannot import torch; apt-get install python3-torch");
 }
 
 TEST_F(DdpBench, RefusesWhatMakesNoSense) {
-  expect_words(bench_ddp({"--compare", "mpi"}), 2,
-               "--compare cannot be \"mpi\"; bench ddp compares only with pytorch");
-  expect_words(bench_ddp({"-n", "1", "--plot", "x.svg"}), 2, "--plot needs several numbers of ranks");
-  expect_words(bench_ddp({"--min", "4"}), 2, "--min");
-  expect_words(bench_ddp({}, "DIST_SIM=topology=laptop"), 2, "DIST_SIM is set");
+  expect_output(bench_ddp({"--compare", "mpi"}), 2,
+                "--compare cannot be \"mpi\"; bench ddp compares only with pytorch");
+  expect_output(bench_ddp({"-n", "1", "--plot", "x.svg"}), 2, "--plot needs several numbers of ranks");
+  expect_output(bench_ddp({"--min", "4"}), 2, "--min");
+  expect_output(bench_ddp({}, "DIST_SIM=topology=laptop"), 2, "DIST_SIM is set");
 }
 
 }  // namespace

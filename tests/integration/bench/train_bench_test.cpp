@@ -9,7 +9,7 @@
 
 #include "distlab/process.h"
 #include "distlab/temporary_folder.h"
-#include "expect_words.h"
+#include "expect_output.h"
 
 namespace {
 
@@ -51,8 +51,8 @@ class TrainBench : public testing::Test {
 TEST_F(TrainBench, SaysWhatAStepCosts) {
   for (const char* dtype : {"f32", "bf16"}) {
     const auto said = bench_train({"--dtype", dtype});
-    expect_words(said, 0, "   step ms    cpu ms    tokens/s   peak MiB\ndistlab");
-    expect_words(said, 0, std::string("batch 2, ") + dtype + " on cpu, 1 thread;");
+    expect_output(said, 0, "   step ms    cpu ms    tokens/s   peak MiB\ndistlab");
+    expect_output(said, 0, std::string("batch 2, ") + dtype + " on cpu, 1 thread;");
   }
   const auto said = bench_train({"--model", "convnet", "--threads", "2", "--json", "-"});
   ASSERT_EQ(said.exit_code, 0) << said.output;
@@ -77,12 +77,12 @@ TEST_F(TrainBench, ComparesWithTheSystemsPyTorch) {
 }
 
 TEST_F(TrainBench, APeerThatComputesSomethingElseIsNotComparedWith) {
-  expect_words(bench_train({"--compare", "pytorch"}, python_that_says(figures("99"))), 1,
-               "after 6 steps PyTorch's loss is 99, but ours is ");
-  expect_words(bench_train({"--compare", "pytorch"}, python_that_says("echo hello")), 1,
-               "PyTorch's process answered \"hello\"");
-  expect_words(bench_train({"--compare", "pytorch"}, python_that_says("exit 1")), 1,
-               "PyTorch's process has ended; its messages are above");
+  expect_output(bench_train({"--compare", "pytorch"}, python_that_says(figures("99"))), 1,
+                "after 6 steps PyTorch's loss is 99, but ours is ");
+  expect_output(bench_train({"--compare", "pytorch"}, python_that_says("echo hello")), 1,
+                "PyTorch's process answered \"hello\"");
+  expect_output(bench_train({"--compare", "pytorch"}, python_that_says("exit 1")), 1,
+                "PyTorch's process has ended; its messages are above");
 }
 
 TEST_F(TrainBench, ShowsBothSidesAndTheirRatio) {
@@ -94,15 +94,15 @@ TEST_F(TrainBench, ShowsBothSidesAndTheirRatio) {
   const std::string loss =
       other.output.substr(at + before.size(), other.output.find(':', at) - at - before.size());
   const auto said = bench_train({"--compare", "pytorch"}, python_that_says(figures(loss)));
-  expect_words(said, 0, "Compared by turns with PyTorch 0.0; it multiplies matrices by libblas.so.");
-  expect_words(said, 0, "\nPyTorch 0.0        1000.00    500.00          16        954\nratio ");
+  expect_output(said, 0, "Compared by turns with PyTorch 0.0; it multiplies matrices by libblas.so.");
+  expect_output(said, 0, "\nPyTorch 0.0        1000.00    500.00          16        954\nratio ");
 }
 
 TEST_F(TrainBench, RefusesInOneLine) {
-  expect_words(bench_train({"--compare", "pytorch"}, "DISTLAB_PYTHON=/nowhere/python3"), 3,
-               "/nowhere/python3 cannot import torch; apt-get install python3-torch");
-  expect_words(bench_train({"--heads", "3"}), 2, "--heads 3 does not divide --width 16; choose a divisor");
-  expect_words(bench_train({"--compare", "mpi"}), 2, "--compare");
+  expect_output(bench_train({"--compare", "pytorch"}, "DISTLAB_PYTHON=/nowhere/python3"), 3,
+                "/nowhere/python3 cannot import torch; apt-get install python3-torch");
+  expect_output(bench_train({"--heads", "3"}), 2, "--heads 3 does not divide --width 16; choose a divisor");
+  expect_output(bench_train({"--compare", "mpi"}), 2, "--compare");
 }
 
 }  // namespace
