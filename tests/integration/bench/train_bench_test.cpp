@@ -101,7 +101,9 @@ TEST_F(TrainBench, ShowsBothSidesAndTheirRatio) {
 TEST_F(TrainBench, RefusesInOneLine) {
   expect_output(bench_train({"--compare", "pytorch"}, "DISTLAB_PYTHON=/nowhere/python3"), 3,
                 "/nowhere/python3 cannot import torch; apt-get install python3-torch");
-  expect_output(bench_train({"--heads", "3"}), 2, "--heads 3 does not divide --width 16; choose a divisor");
+  const Words odd_heads{DISTLAB_PROGRAM, "bench", "train", "--heads", "3", "--width", "16"};
+  expect_output(distlab::run_captured(odd_heads), 2,
+                "--heads 3 does not divide --width 16; choose a divisor");
   expect_output(bench_train({"--compare", "mpi"}), 2, "--compare");
 }
 

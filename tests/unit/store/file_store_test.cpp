@@ -83,7 +83,7 @@ TEST_F(FileStoreTest, PathsThatCannotBeAStoreAreNamed) {
                [&] { make_file_store(path + "/no/store"); });
   const std::string fifo = path + "/fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
-  expect_error(Errc::connection, {fifo, "not a distlab store"}, [&] { make_file_store(fifo); });
+  expect_error(Errc::connection, {fifo, "not a regular file"}, [&] { make_file_store(fifo); });
 }
 
 TEST_F(FileStoreTest, DamageIsSaidNotRead) {

@@ -2,7 +2,7 @@
 // child may be in its next call.)
 //
 // Killed by: Part2Reduce.any_number_of_ranks
-// Diagnosis: calls_mixed
+// Diagnosis: none
 #include "mutant.h"
 #define reduce_to_root right_reduce_to_root
 #include DIST_SOLUTION
