@@ -1,4 +1,4 @@
-// The direct algorithms (direct/algorithms.h) on device memory, as a table.
+// The direct algorithms (direct/on_rounds.h) on device memory.
 #pragma once
 
 #include <string_view>
@@ -23,18 +23,15 @@ struct DeviceCall {
   const CallLabel& label;
 };
 
-using DeviceFunction = void (*)(const DeviceCall& call, const CollectiveArgs& args);
+using DeviceAlgorithm = on_rounds::Body<DeviceCall>;
 
-struct DeviceAlgorithm {
-  OpKind collective;
-  std::string_view name;  // the name of the host's algorithm with the same code
-  DeviceFunction run;
-  Exposed exposed = Exposed::when_long;
-};
+inline Exposed exposed_by(const DeviceAlgorithm& algorithm) {
+  return algorithm.name == "two_shot" ? Exposed::always : Exposed::when_long;
+}
 
-// The algorithm that runs this operation, or null when it needs messages: for premul_sum, or an algorithm
-// that is not in the table. `asked`: the one that was named, null: none. `share_devices`: whether most ranks
-// share devices.
+// The algorithm that runs this operation, or null when it needs messages: for premul_sum, a barrier, or an
+// algorithm that has no body. `asked`: the one that was named, null: none. `share_devices`: whether most
+// ranks share devices.
 const DeviceAlgorithm* device_algorithm(const Operation& operation, const AlgorithmEntry* asked,
                                         bool share_devices);
 

@@ -87,7 +87,7 @@ void DeviceBackend::run_on_peers(const DeviceAlgorithm& algorithm, const Operati
     return options_of(context_, operation, fmt::format("{}_{}", algorithm.name, dist::name(operation.kind)),
                       device_peers_tag);
   };
-  run_direct(*peers_, operation, algorithm.run, OperationLabel(options), algorithm.exposed);
+  run_direct(*peers_, operation, algorithm.run, OperationLabel(options), exposed_by(algorithm));
 }
 
 void DeviceBackend::run_by_messages(const AlgorithmEntry& algorithm, const Operation& operation) {

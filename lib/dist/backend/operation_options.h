@@ -5,7 +5,6 @@
 #include <string>
 
 #include "dist/backend/backend.h"
-#include "dist/direct/peer_memory.h"
 
 namespace dist {
 

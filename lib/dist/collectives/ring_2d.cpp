@@ -66,12 +66,11 @@ void ring_2d_reduce_scatter(Transport& net, std::span<const TensorView> ins, Ten
   const auto columns = static_cast<std::size_t>(grid.along_row.size);
   const Scratch packed = net.scratch(ins[0], count_of(ins));
   const std::vector<TensorView> parts = cut_like(ins, packed.all());
+  for (std::size_t i = 0; i < ins.size(); ++i) copy(parts[i], ins[i]);
   std::vector<TensorView> rows;
-  std::int64_t begin = 0;
   for (std::size_t first = 0; first < ins.size(); first += columns) {
-    for (std::size_t i = first; i < first + columns; ++i) copy(parts[i], ins[i]);
-    rows.push_back(packed.all().slice(begin, count_of(ins.subspan(first, columns))));
-    begin += rows.back().count;
+    rows.push_back(parts[first]);
+    rows.back().count = count_of(ins.subspan(first, columns));
   }
   const auto row = static_cast<std::size_t>(grid.along_column.place);
   const Scratch mine = net.scratch(ins[0], rows[row].count);

@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "dist/core/kernels.h"
-#include "dist/transport/engine/tuning.h"
 
 namespace dist {
 

@@ -3,6 +3,11 @@
 // like DirectCall.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "dist/core/op_kind.h"
 #include "dist/direct/round_steps.h"
 
 namespace dist::on_rounds {
@@ -223,6 +228,36 @@ void direct_barrier(const Call& call, const CollectiveArgs&) {
     round.publish_nothing();
     for (int r = 0; r < round.size(); ++r) round.wait_for(r);
   });
+}
+
+// A body, by the collective and the name of its entry in collectives/algorithms.h.
+template <class Call>
+struct Body {
+  OpKind collective;
+  std::string_view name;
+  void (*run)(const Call& call, const CollectiveArgs& args);
+};
+
+template <class Call>
+inline constexpr std::array bodies{
+    Body<Call>{OpKind::broadcast, "direct", direct_broadcast},
+    Body<Call>{OpKind::reduce, "direct", direct_reduce},
+    Body<Call>{OpKind::all_reduce, "one_shot", one_shot_all_reduce},
+    Body<Call>{OpKind::all_reduce, "two_shot", two_shot_all_reduce},
+    Body<Call>{OpKind::scatter, "direct", direct_scatter},
+    Body<Call>{OpKind::gather, "direct", direct_gather},
+    Body<Call>{OpKind::all_gather, "direct", direct_all_gather},
+    Body<Call>{OpKind::reduce_scatter, "direct", direct_reduce_scatter},
+    Body<Call>{OpKind::all_to_all, "direct", direct_all_to_all},
+    Body<Call>{OpKind::barrier, "direct", direct_barrier},
+};
+
+// Null: there is none of this name.
+template <class Call>
+const Body<Call>* find_body(OpKind collective, std::string_view name) {
+  const auto found = std::ranges::find_if(
+      bodies<Call>, [&](const Body<Call>& b) { return b.collective == collective && b.name == name; });
+  return found == bodies<Call>.end() ? nullptr : &*found;
 }
 
 }  // namespace dist::on_rounds

@@ -18,4 +18,7 @@ struct BuildInfo {
 
 const BuildInfo& build_info();
 
+// A line for reports of measurements by a build that is not for them; empty in a release build.
+std::string_view warning_of_build();
+
 }  // namespace distlab

@@ -80,8 +80,7 @@ std::string title(const Run& run) {
   std::string text = fmt::format("{}{} on {} ranks, {} cores: backend {}{}; build {}\n",
                                  name(run.plan.collective), what_is_reduced(run), run.plan.ranks,
                                  run.options.cores, run.backend, peculiarities(run), build_info().type);
-  if (build_info().type != "Release" || !build_info().sanitizer.empty())
-    text += "This is not a release build, so the figures mislead: run ./distlab bench without --preset.\n";
+  text += warning_of_build();
   if (!run.peer.empty())
     text +=
         fmt::format("Compared with {} in the same processes, by turns: a batch of ours, a batch of theirs.\n",

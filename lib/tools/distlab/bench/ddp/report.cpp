@@ -10,8 +10,7 @@ std::string title(const DdpRun& run) {
   std::string text =
       fmt::format("ddp: a ConvNet, batch {} per rank, one thread each, {} cores; backend host; build {}\n",
                   run.options.batch_size, run.cores, build_info().type);
-  if (build_info().type != "Release" || !build_info().sanitizer.empty())
-    text += "This is not a release build, so the figures mislead: run ./distlab bench without --preset.\n";
+  text += warning_of_build();
   if (build_info().onednn.empty())
     text += "Built without oneDNN: layers are slow, so communication is a small part of a step.\n";
   if (!run.peer_title.empty())

@@ -32,8 +32,7 @@ std::string as_text(const TrainRun& run) {
       fmt::format("train: {}, {:.2f} million parameters, batch {}, {} on {}, {}; build {}\n", run.model,
                   static_cast<double>(run.parameters) / 1e6, o.batch_size, o.dtype, o.device,
                   o.threads == 1 ? "1 thread" : fmt::format("{} threads", o.threads), build_info().type);
-  if (build_info().type != "Release" || !build_info().sanitizer.empty())
-    text += "This is not a release build, so the figures mislead: run ./distlab bench without --preset.\n";
+  text += warning_of_build();
   if (o.device == "cpu" && build_info().onednn.empty())
     text += "Built without oneDNN: layers are slow, and use one thread.\n";
   if (!run.peer_title.empty())
