@@ -21,7 +21,7 @@ namespace {
 
 constexpr Timeout leave_timeout = std::chrono::seconds(5);
 constexpr Timeout settle_timeout = std::chrono::seconds(2);
-constexpr Timeout look_again = std::chrono::microseconds(500);  // how often to check for a peer
+constexpr Timeout peer_check_interval = std::chrono::microseconds(500);  // how often to check for a peer
 
 // What a stream that still waits may use, kept until the process ends.
 struct Kept {
@@ -101,7 +101,7 @@ void DeviceBackend::run_by_messages(const AlgorithmEntry& algorithm, const Opera
   const OperationLabel label(options);
   DeviceTransport net(*peers_,
                       {context_.endpoint->open(options()), context_.endpoint->open(std::move(of_receipts))},
-                      label, [this] { context_.endpoint->progress(look_again); });
+                      label, [this] { context_.endpoint->progress(peer_check_interval); });
   run_collective(net, operation, [&](CollectiveArgs args) {
     args.segment_bytes = chooser().segment_bytes();
     algorithm.run(net, args);

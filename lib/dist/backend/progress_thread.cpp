@@ -13,7 +13,7 @@
 namespace dist {
 
 // How long the thread stays with the mover before it checks again which messages are left.
-constexpr Timeout patience = std::chrono::milliseconds(20);
+constexpr Timeout longest_stay = std::chrono::milliseconds(20);
 // How long a small message is left to the thread that waits for it.
 constexpr Timeout time_for_short = std::chrono::milliseconds(1);
 
@@ -127,13 +127,13 @@ void ProgressThread::move_messages(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   bool mover_failed = false;
   try {
-    mover_->progress(patience);
+    mover_->progress(longest_stay);
   } catch (...) {
     mover_failed = true;  // each message gets its own error when it is polled
   }
   lock.lock();
   moving_ = false;
-  if (mover_failed) changed_.wait_until(lock, Deadline::after(patience));
+  if (mover_failed) changed_.wait_until(lock, Deadline::after(longest_stay));
   drop_ended(lock, looks_a_turn);
 }
 
