@@ -11,6 +11,7 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "dist/dist.h"
 
@@ -33,15 +34,17 @@ void forbid_memfd() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const bool closes = argc > 1 && std::strcmp(argv[1], "closes") == 0;
   const bool threads = argc > 1 && std::strcmp(argv[1], "threads") == 0;
   if (argc > 1 && std::strcmp(argv[1], "without_memfd") == 0) forbid_memfd();
   const int ranks = argc > 1 && std::atoi(argv[1]) > 0 ? std::atoi(argv[1]) : 4;
   try {
     dist::spawn(
         ranks,
-        [](int rank) {
+        [closes](int rank) {
           dist::init_process_group({.timeout = std::chrono::seconds(10)});
           auto t = dist::full({262'144}, rank);
+          if (closes && rank == 2) closefrom(3);  // as programs that become daemons do
           dist::all_reduce(t, dist::ReduceOp::sum, {.async_op = true}).wait();
           if (dist::max(t) != 6) throw dist::Error(dist::Errc::internal, "wrong sum");
           dist::destroy_process_group();

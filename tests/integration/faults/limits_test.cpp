@@ -69,6 +69,15 @@ TEST(Limits, SharedMemoryThatIsNotPermittedIsOneLine) {
 TEST(Limits, DescriptorsThatDoNotSufficeAreCountedBeforehand) {
   expect_one_line(run("ulimit -n 100;", "32"), "32 ranks need");
 }
+TEST(Limits, DescriptorsThatTheProgramClosedAreSaidAtOnce) {
+  const Outcome outcome = run("time -p env DIST_TRANSPORT=tcp", "closes");
+  EXPECT_NE(outcome.status, 0) << outcome.output;
+  EXPECT_NE(outcome.output.find("does the program close descriptors that it did not open"), std::string::npos)
+      << outcome.output;
+  const auto real = outcome.output.find("real ");
+  ASSERT_NE(real, std::string::npos) << outcome.output;
+  EXPECT_LT(std::stod(outcome.output.substr(real + 5)), 9) << outcome.output;  // its timeout is 10 s
+}
 TEST(Limits, TooFewDescriptorsIsOneLine) { expect_one_line(run("ulimit -n 12;"), "ulimit -n"); }
 TEST(Limits, TooLittleAddressSpaceIsOneLine) { expect_one_line(run("ulimit -v 200000;"), "address space"); }
 

@@ -69,6 +69,11 @@ expect "a dead first address of a rank" 1 "rank 1 reaches rank 0 at 10.77.0.1, b
 expect "a dead first address of a rank" 1 DIST_SOCKET_IFNAME
 [ "$(grep -c DIST_SOCKET_IFNAME "$work/1")" -eq 1 ]
 
+# Rank 0 is started where its own address does not lead.
+in_namespace "$b" env MASTER_ADDR=10.77.0.1 MASTER_PORT=29503 timeout 40 "$program" env:// 0 2 2 >"$work/0" 2>&1 || true
+expect "rank 0 on the wrong machine" 0 "rank 0 keeps the store here, but 10.77.0.1 is not an address of this machine, which has 10.77.0.2, 10.88.0.2; unless"
+expect "rank 0 on the wrong machine" 0 "rank 0 keeps the store, and 10.77.0.1 is not an address of this machine"
+
 # Nothing but link-local addresses leads from one host to the other.
 for side in "$a 10.77.0.1/24 c$$" "$b 10.77.0.2/24 d$$" "$b 10.88.0.2/24 d$$"; do
   read -r namespace address device <<<"$side"

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "dist/core/fail.h"
+#include "dist/core/log.h"
 #include "dist/store/file_store.h"
 #include "dist/store/memory_store.h"
 #include "dist/store/socket.h"
@@ -33,6 +34,23 @@ OpenedStore join_rival(const RendezvousPlan& plan, const Error& taken, Deadline 
   throw taken;
 }
 
+// The others look for the store where the address leads; so rank 0 does, too. That may be this machine by
+// another name (a forwarded port), or another machine, where no store is.
+std::shared_ptr<Store> reach_own_store(const SocketAddress& asked, const std::string& token,
+                                       Deadline deadline) {
+  const std::string problem = foreign_address_problem(asked);
+  if (problem.empty()) return make_tcp_store(asked.str(), token, deadline);
+  log(LogLevel::warn,
+      "store {}: rank 0 keeps the store here, but {}; unless that address leads here, set MASTER_ADDR "
+      "(or init_method) to an address of this machine on all ranks",
+      asked.str(), problem);
+  try {
+    return make_tcp_store(asked.str(), token, deadline);
+  } catch (const Error& error) {
+    fail(error.code(), "{}; rank 0 keeps the store, and {}", error.what(), problem);
+  }
+}
+
 OpenedStore keep_store(const RendezvousPlan& plan, int generation, Deadline deadline) {
   OpenedStore opened;
   try {
@@ -43,7 +61,7 @@ OpenedStore keep_store(const RendezvousPlan& plan, int generation, Deadline dead
   }
   SocketAddress asked = parse_address(plan.launch.store_address);  // 0.0.0.0 is more than the loopback device
   asked.port = opened.server->port();
-  opened.store = make_tcp_store(asked.str(), plan.launch.token, deadline);
+  opened.store = reach_own_store(asked, plan.launch.token, deadline);
   opened.store->set(generation_key, std::to_string(generation));
   opened.generation = generation;
   return opened;

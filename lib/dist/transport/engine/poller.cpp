@@ -40,6 +40,11 @@ void Poller::remove(int fd) { ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullp
 std::span<const Poller::Event> Poller::wait(Events& events, int milliseconds) const {
   std::array<epoll_event, std::tuple_size_v<Events>> raw;
   const int ready = ::epoll_wait(epoll_.get(), raw.data(), static_cast<int>(raw.size()), milliseconds);
+  if (ready < 0 && errno != EINTR)
+    fail_errno(
+        Errc::resource, errno,
+        "waiting for messages (epoll); does the program close descriptors that it did not open (closefrom, a "
+        "loop over close)?");
   for (int i = 0; i < ready; ++i)
     events[static_cast<std::size_t>(i)] = {raw[static_cast<std::size_t>(i)].data.fd};
   return {events.data(), static_cast<std::size_t>(std::max(ready, 0))};
