@@ -131,6 +131,13 @@ TEST(House, TheWalkOfARingAllReduceOnlyBecomesShorter) {
   EXPECT_GT(lines + 200, most_lines) << "shorter by far: lower the budget to " << lines;
 }
 
+TEST(House, TheFilesThatTheFloorPlanNamesExist) {
+  const std::regex file(R"(`([a-z0-9_/]+/[a-z0-9_]+\.(?:h|cpp))`)");
+  for (const std::string& line : lines_of(PROJECT_FOLDER "/lib/dist/README.md"))
+    for (std::sregex_iterator found(line.begin(), line.end(), file), end; found != end; ++found)
+      EXPECT_TRUE(fs::exists(PROJECT_FOLDER "/lib/dist/" + (*found)[1].str())) << (*found)[1];
+}
+
 TEST(House, FilesOfLibAreShort) {
   constexpr std::size_t longest = 300;  // lines
   // Longer still, each a class or a plan to be cut into ideas. Nothing joins them.

@@ -1,5 +1,5 @@
 // EngineEndpoint: carry() in fewer steps where a message meets its receive at once, and SharedPeers: what
-// direct/ needs, on the engine's links and its waiting (engine_memory.cpp).
+// direct/ needs, on the engine's links and its waiting.
 #include "dist/transport/engine/engine_endpoint.h"
 
 #include "dist/transport/engine/engine.h"

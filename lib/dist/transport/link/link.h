@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,7 +19,7 @@ namespace dist::net {
 class Link;
 class RingLink;
 
-// What links report to the rank's engine.
+// What links report (engine/transfers.h).
 class LinkEvents {
  public:
   virtual void on_frame(int peer, const Frame& frame, const std::byte* payload) = 0;
@@ -28,6 +29,8 @@ class LinkEvents {
   virtual std::byte* data_target(std::uint64_t id, std::uint64_t bytes) = 0;
   virtual void on_data(std::uint64_t id, std::uint64_t bytes) = 0;  // `bytes` more are at data_target()
   virtual void on_backlog(Link& link) = 0;                          // it has something to flush() later
+  // The link to this peer is closed, as `how` says; empty: the peer left in order.
+  virtual void on_lost(int peer, const std::string& how) = 0;
 
  protected:
   ~LinkEvents() = default;

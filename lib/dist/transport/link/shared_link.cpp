@@ -1,5 +1,5 @@
 // Links over rings in shared memory. poll() takes frames in, a bounded number at a time; send_now(),
-// ask_for_stamp() and is_answered() serve messages that meet at once (engine_quick.cpp). At the end
+// ask_for_stamp() and is_answered() serve messages that meet at once (engine/quick_messages.h). At the end
 // ThreadLink and ProcessLink: how each notices that its peer is gone, and ProcessLink's addresses of the
 // peer's arena.
 #include "dist/transport/link/shared_link.h"

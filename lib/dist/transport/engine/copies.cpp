@@ -1,13 +1,19 @@
-// Large messages within a host: the receiver copies them out of the sender's memory (copy), and a sender that
-// waits helps it (copy_together on the receiver, assist on the sender). run_copies() does what is due,
-// without the lock during a copy; withdraw() takes the sender's buffer back.
-#include <algorithm>
+// run() does what is due: copy() on the receiver, alone or together with the sender (copy_together), and the
+// sender's part of that (assist). take_back() gives a sender its buffer again.
+#include "dist/transport/engine/copies.h"
+
+#include <chrono>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "dist/core/copy_bytes.h"
-#include "dist/transport/engine/engine.h"
+#include "dist/transport/engine/connections.h"
+#include "dist/transport/engine/peers.h"
 #include "dist/transport/engine/shared_copy.h"
+#include "dist/transport/engine/transfers.h"
+#include "dist/transport/engine/tuning.h"
+#include "dist/transport/engine/waiting.h"
 
 namespace dist::net {
 namespace {
@@ -20,26 +26,33 @@ constexpr std::chrono::microseconds look_again{200};
 
 }  // namespace
 
-void Engine::run_copies(Lock& lock) {
-  while (!copies_.empty()) {
-    Transfer* t = transfers_.find(copies_.front());
-    copies_.pop_front();
+void Copies::add(Transfer& receive, ClaimRef claim, const std::byte* source) {
+  receive.stage = Transfer::Stage::copying;
+  receive.claim = claim;
+  receive.source = source;
+  due_.push_back(receive.id);
+  connections_.wake_sleeper();
+}
+
+void Copies::run(Lock& lock) {
+  while (!due_.empty()) {
+    Transfer* t = transfers_.find(due_.front());
+    due_.pop_front();
     if (!t || t->being_copied) continue;
     if (t->stage == Transfer::Stage::copying) copy(lock, *t);
     if (t->stage == Transfer::Stage::offered && t->target) assist(lock, *t);
   }
 }
 
-void Engine::copy(Lock& lock, Transfer& t) {
-  Link& link = *links_[static_cast<std::size_t>(t.peer)];
+void Copies::copy(Lock& lock, Transfer& t) {
+  Link& link = connections_.to(t.peer);
   if (!begin_copy(*link.shared_segment(), t.claim)) {
     t.claim = {};  // the sender took it back: its `withdraw` follows, after the reason if any
-    if (peers_[static_cast<std::size_t>(t.peer)].kind != PeerState::Kind::present)
-      settle(t, cancelled_failure(rank(), t));
+    if (!peers_.is_present(t.peer)) transfers_.settle(t, cancelled_failure(rank_, t));
     return;
   }
   t.being_copied = true;  // so the transfer stays, whatever happens to it during the copy
-  const bool may_share = has_cores() && t.peer != rank() && t.bytes >= shared_copy_bytes;
+  const bool may_share = connections_.has_cores() && t.peer != rank_ && t.bytes >= shared_copy_bytes;
   if (const auto target = may_share ? link.address_of(t.data, t.bytes) : std::nullopt) {
     copy_together(lock, t, *target);
   } else {
@@ -51,14 +64,14 @@ void Engine::copy(Lock& lock, Transfer& t) {
   end_copy(*link.shared_segment(), t.claim);
   t.being_copied = false;
   link.send({.kind = FrameKind::ack, .id = t.theirs});
-  if (t.stage == Transfer::Stage::done) return note_activity();  // it failed during the copy
+  if (t.stage == Transfer::Stage::done) return waiting_.note_activity();  // it failed during the copy
   t.moved = t.bytes;
-  settle(t);
+  transfers_.settle(t);
 }
 
 // The sender copies a part, too, if it arrives here before the receiver has taken everything.
-void Engine::copy_together(Lock& lock, Transfer& t, std::uint64_t target) {
-  Link& link = *links_[static_cast<std::size_t>(t.peer)];
+void Copies::copy_together(Lock& lock, Transfer& t, std::uint64_t target) {
+  Link& link = connections_.to(t.peer);
   link.send({.kind = FrameKind::share, .id = t.theirs, .address = target});
   const SharedCopy work(link.shared_segment()->claim(t.claim), t.data, t.source, t.bytes);
   lock.unlock();
@@ -75,42 +88,42 @@ void Engine::copy_together(Lock& lock, Transfer& t, std::uint64_t target) {
     lock.unlock();
     std::this_thread::sleep_for(look_again);
     lock.lock();
-    Poller::Events events;
-    handle(poller_.wait(events, 0));
+    waiting_.take_in(0);
   }
 }
 
-void Engine::on_share(int peer, const Frame& frame) {
-  Transfer* t = find(frame.id, true);
+void Copies::on_share(int peer, const Frame& frame) {
+  Transfer* t = transfers_.find(frame.id, true);
   if (!t || t->claim.value == 0) return;
-  t->target = links_[static_cast<std::size_t>(peer)]->resolve(frame.address, t->bytes);
-  copies_.push_back(t->id);
-  wake_sleeper();
+  t->target = connections_.to(peer).resolve(frame.address, t->bytes);
+  due_.push_back(t->id);
+  connections_.wake_sleeper();
 }
 
 // The sender's part of copy_together().
-void Engine::assist(Lock& lock, Transfer& t) {
-  const SharedCopy work(config_.shared_segment->claim(t.claim), t.target, t.data, t.bytes);
+void Copies::assist(Lock& lock, Transfer& t) {
+  const SharedCopy work(connections_.own_segment().claim(t.claim), t.target, t.data, t.bytes);
   t.being_copied = true;
   lock.unlock();
   work.run_sender();
   lock.lock();
   t.being_copied = false;
   const bool was_read = t.stage == Transfer::Stage::done && !t.failure;
-  if (was_read && t.claim.value != 0)
-    claims_.release(std::exchange(t.claim, {}));  // on_ack() leaves this to the copying thread
-  note_activity();
+  if (was_read) on_read(t);  // the ack has left this to the copying thread
+  waiting_.note_activity();
 }
 
-// Takes the sender's buffer back. Waits for a peer that is copying from it now, unless that peer is gone or
-// seems stopped.
-bool Engine::withdraw(ClaimRef claim, Link& peer) {
+void Copies::on_read(Transfer& send) {
+  if (send.claim.value != 0 && !send.being_copied) claims_.release(std::exchange(send.claim, {}));
+}
+
+bool Copies::take_back(Transfer& send, Link& peer) {
   const Deadline patience = Deadline::after(stopped_copy_patience);
-  while (!claims_.withdraw(claim)) {
+  while (!claims_.withdraw(send.claim)) {
     if (peer.is_shut() || patience.passed()) return false;
-    Poller::Events events;
-    handle(poller_.wait(events, 1));
+    waiting_.take_in(1);
   }
+  claims_.release(std::exchange(send.claim, {}));
   return true;
 }
 

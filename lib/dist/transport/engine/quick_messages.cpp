@@ -1,9 +1,13 @@
-// Messages whose other rank is there at the same moment. They need no op, no mailbox and no place among the
-// transfers except a number. Everything else is left to engine.cpp.
+#include "dist/transport/engine/quick_messages.h"
+
 #include <cstring>
 
-#include "dist/transport/engine/engine.h"
+#include "dist/transport/engine/connections.h"
+#include "dist/transport/engine/frames.h"
+#include "dist/transport/engine/peers.h"
 #include "dist/transport/engine/spin.h"
+#include "dist/transport/engine/transfers.h"
+#include "dist/transport/engine/waiting.h"
 #include "dist/transport/link/shared_link.h"
 
 namespace dist::net {
@@ -17,20 +21,18 @@ constexpr std::uint32_t messages_a_look_around = 64;
 }  // namespace
 
 // Null: there is no ring to that peer, or other messages or failures of this rank must be handled first.
-RingLink* Engine::quick_way(int peer) {
-  if (peer < 0 || !has_cores() || leader_lock_.is_taken() || ++quick_ % messages_a_look_around == 0)
+RingLink* QuickMessages::ring_to(int peer) {
+  if (peer < 0 || !connections_.has_cores() || waiting_.is_led() || ++count_ % messages_a_look_around == 0)
     return nullptr;
-  if (!failures_.empty() || !aborted_.empty()) return nullptr;
-  const auto index = static_cast<std::size_t>(peer);
-  return peers_[index].kind == PeerState::Kind::present ? links_[index]->ring() : nullptr;
+  return peers_.all_is_well() && peers_.is_present(peer) ? connections_.to(peer).ring() : nullptr;
 }
 
-bool Engine::send_quickly(const TensorView& data, int peer, const MessageTerms& terms, Transfer*& sent) {
-  RingLink* const ring = quick_way(peer);
+bool QuickMessages::send(const TensorView& data, int peer, const MessageTerms& terms, Transfer*& sent) {
+  RingLink* const ring = ring_to(peer);
   if (!ring || data.bytes() > ring->eager_limit()) return false;
-  Transfer& t = transfers_.make(nobody_, true, peer, data.data, data.bytes());
+  Transfer& t = transfers_.make(nobody_, true, peer, data);
   t.wants_ack = terms.mode == SendMode::rendezvous;
-  Frame frame = eager_frame(t, terms.channel, terms.mode);
+  Frame frame = send_frame(FrameKind::eager, t, terms.channel);
   if (t.wants_ack) ring->ask_for_stamp(frame);
   if (!ring->send_now(frame, t.data)) {
     ring->ask_no_more(t.id);
@@ -51,11 +53,11 @@ bool Engine::send_quickly(const TensorView& data, int peer, const MessageTerms& 
   return is_done;
 }
 
-bool Engine::receive_quickly(const TensorView& data, int peer, const MessageTerms& terms) {
+bool QuickMessages::receive(const TensorView& data, int peer, const MessageTerms& terms) {
   const Channel& channel = terms.channel;
   const MailboxKey key = key_of(channel);
-  RingLink* const ring = quick_way(peer);
-  if (!ring || matching_.is_open(key)) return false;
+  RingLink* const ring = ring_to(peer);
+  if (!ring || transfers_.is_awaited(key)) return false;
   for (int i = 0; i < quick_looks; ++i) {
     if (i > 0) relax_cpu();
     ring->fetch_payload(data.bytes());
