@@ -1,4 +1,5 @@
 // Lab 16's program, solved, however its ranks are started: the same weights.
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +14,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include "distrun/machine.h"
 #include "integration/launchers/run_program.h"
 
 namespace {
@@ -27,6 +29,29 @@ Arguments by_distrun(int ranks, const Arguments& more = {}) {
   all.insert(all.end(), more.begin(), more.end());
   all.emplace_back(LAB_16);
   return all;
+}
+
+// What is typed on node 0 and on node 1, of one rank each.
+std::array<Arguments, 2> on_two_nodes(const Arguments& more = {}) {
+  const auto port = fmt::to_string(distrun::free_port());
+  std::array<Arguments, 2> nodes;
+  for (const int node : {0, 1}) {
+    auto& command = nodes[static_cast<std::size_t>(node)];
+    command = {DISTRUN_PROGRAM,
+               "--nnodes",
+               "2",
+               "--node-rank",
+               fmt::to_string(node),
+               "--master-addr",
+               "127.0.0.1",
+               "--master-port",
+               port,
+               "--nproc-per-node",
+               "1"};
+    command.insert(command.end(), more.begin(), more.end());
+    command.emplace_back(LAB_16);
+  }
+  return nodes;
 }
 
 Arguments by_mpirun(int ranks) {
@@ -67,6 +92,11 @@ class Lab16 : public testing::Test {
   Lab16() : folder_(dist_test::temporary_folder()) {}
   ~Lab16() override { fs::remove_all(folder_); }
   std::string file() const { return folder_ / "run.safetensors"; }
+  bool file_appears() const {
+    for (int tries = 0; tries < 2000 && !fs::exists(file()); ++tries)
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    return fs::exists(file());
+  }
   fs::path folder_;
 };
 
@@ -93,14 +123,39 @@ TEST_F(Lab16, AKilledRankIsStartedAgainAndTheWeightsAreThoseOfARunThatWasNot) {
   restarted.push_back(file());
   const auto weights = expect_same(finished(whole), 2);
   dist_test::Running job(restarted);
-  for (int tries = 0; tries < 2000 && !fs::exists(file()); ++tries)
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ASSERT_TRUE(file_appears());
   const auto ranks = children_of(job.pid());
   ASSERT_GE(ranks.size(), 2U);
   ::kill(ranks.back(), SIGKILL);  // in epoch 1
   const auto ran = job.wait(200);
   EXPECT_EQ(expect_same(ran, 2), weights);
   EXPECT_EQ(ran.out.find("epoch 0 "), std::string::npos) << "it must go on, not begin: " << ran.out;
+}
+
+TEST_F(Lab16, TwoNodesOfOneRankHaveTheWeightsOfOneNodeOfTwo) {
+  const auto nodes = on_two_nodes();
+  dist_test::Running zero(nodes[0]), one(nodes[1]);
+  const auto told = zero.wait(200), silent = one.wait(200);
+  EXPECT_EQ(expect_same(told, 2), expect_same(finished(by_distrun(2)), 2));
+  EXPECT_EQ(silent.code, 0) << silent.err;
+  EXPECT_EQ(silent.out, "");  // rank 0 prints the results
+}
+
+TEST_F(Lab16, AKilledRankIsStartedAgainWithThoseOfTheOtherNode) {
+  auto whole = by_distrun(2);
+  whole.push_back(folder_ / "whole.safetensors");
+  const auto weights = expect_same(finished(whole), 2);
+  auto nodes = on_two_nodes({"--max-restarts", "1"});
+  for (auto& command : nodes) command.push_back(file());
+  dist_test::Running zero(nodes[0]), one(nodes[1]);
+  ASSERT_TRUE(file_appears());
+  const auto ranks = children_of(one.pid());
+  ASSERT_FALSE(ranks.empty());
+  ::kill(ranks.back(), SIGKILL);  // rank 1, in epoch 1
+  const auto told = zero.wait(200), killed = one.wait(200);
+  EXPECT_EQ(expect_same(told, 2), weights) << killed.err;
+  EXPECT_EQ(killed.code, 0) << killed.err;
+  EXPECT_EQ(told.out.find("epoch 0 "), std::string::npos) << "it must go on, not begin: " << told.out;
 }
 
 TEST_F(Lab16, AFinishedRunHasNothingLeftToDoUntilMoreEpochsAreAskedFor) {
