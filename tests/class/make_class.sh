@@ -1,17 +1,20 @@
 #!/usr/bin/env bash
-# make_class.sh OUT COUNT: a class that hands in lab 07, always the same: right answers, starters, all wrong answers of
-# tests/grading/*/mutants, cheats, and what archives, editors and people make of a file.
-#   OUT/class      one submission an entry
+# make_class.sh OUT COUNT [LAB]: a class that hands in a lab (default: 7), always the same: right answers, starters, the
+# wrong answers of tests/grading/*/mutants, cheats, what does not compile, and what archives, editors and people make of a
+# file and of its name.
+#   OUT/class      one submission per entry
 #   OUT/expected   for each "VERDICT<tab>NAME<zero byte>", where VERDICT is
 #                    N              that many points
 #                    killed:TEST    fewer than all, and TEST fails
 #                    refused:WORDS  nothing to run, for a reason with these words
-# The first sixteen are one of each kind (a right answer takes longest, so its kinds come together); then come the other wrong answers and cheats (some take minutes), and
-# right answers and starters up to COUNT.
+# The first sixteen are one of each kind (a right answer takes longest, so its kinds come together); the next seven do not
+# compile or have odd names. Then come the other wrong answers and the cheats (some take minutes), with right answers and
+# starters between them.
 set -euo pipefail
 out=$1 count=$2
+number=$(printf %02d "$((10#${3:-7}))")
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." && pwd)
-lab=07_all_gather_all_reduce
+lab=$(basename "$root"/labs/"$number"_*)
 file=${lab#*_}.cpp
 solution=$root/solutions/$lab/$file starter=$root/tests/grading/starters/$lab.cpp
 [[ -f $starter ]] || starter=$root/labs/$lab/$file
@@ -68,9 +71,28 @@ mutant() { # FILE
   flat "$1"
   hand_in "killed:$(sed -n 's|^// Killed by: *||p' "$1")" "wrong $(basename "$1" .cpp)" "$work/flat.cpp"
 }
+# The cheats are written for lab 07. In another lab, the starter's functions call what needs nothing of lab 07.
 cheat() { # FILE
-  cat "$1" > "$work/cheat.cpp"
-  grep -qF '// Whole:' "$1" || cat "$root/tests/cheats/frame.txt" >> "$work/cheat.cpp"
+  if [[ $number == 07 ]]; then
+    cat "$1" > "$work/cheat.cpp"
+    grep -qF '// Whole:' "$1" || cat "$root/tests/cheats/frame.txt" >> "$work/cheat.cpp"
+  else
+    {
+      sed "s/all_gather_all_reduce[.]h/${file%.cpp}.h/" "$1"
+      cat << 'END'
+#include <stdexcept>
+
+#include <unistd.h>
+
+static void tried() {
+  if (getuid() < 60000) throw std::runtime_error("a cheat runs only as a user that owns nothing");
+  auto two = dist::zeros({2});
+  cheat(two, two);
+}
+END
+      sed 's/DIST_TODO(/tried(); DIST_TODO(/' "$starter"
+    } > "$work/cheat.cpp"
+  fi
   hand_in 0 "cheat $(basename "$1" .cpp)" "$work/cheat.cpp"
 }
 
@@ -90,10 +112,29 @@ link() { ln -s "$solution" "$1"; }
 folder_with_link() { mkdir "$1" && ln -s "$solution" "$1/$file"; }
 report_only() { mkdir "$1" && printf '%%PDF-1.4\n\0\n' > "$1/report.pdf"; }
 starter_file() { cp -- "$starter" "$1"; }
+right_file() { cp -- "$solution" "$1"; }
+right_folder() { mkdir -p "$1/a folder/(2)/$lab" && cp -- "$solution" "$1/a folder/(2)/$lab/"; }
+half_of_it() { head -c "$(($(stat -c %s "$solution") * 2 / 3))" "$solution" > "$1"; }
+a_word_too_much() { sed 's/^namespace lab {/&\nretrun;/' "$solution" > "$1"; }
+another_lab() { cp -- "$root/labs/09_ring_all_reduce/ring_all_reduce.cpp" "$1"; }
+a_header_of_its_own() { { echo '#include "helpers.h"' && cat "$solution"; } > "$1"; }
+
+# Which wrong answers and cheats a small class has does not depend on their names.
+shuffled() { cksum "$@" | sort -n | cut -d ' ' -f 3-; }
+mapfile -t wrong < <(shuffled "$mutants"/*.cpp)
+if [[ $number == 07 ]]; then
+  mapfile -t cheats < <(shuffled "$root"/tests/cheats/*.cpp | grep -v -e '/exits\.cpp$' -e '/verdict\.cpp$')
+else
+  cheats=()
+  for each in forges_records prints_passed redefines_write exits_before_main reads_the_judge writes_results its_own_main \
+    kills_its_siblings leaves_a_daemon preloads redefines_googletest declares_the_inside includes_the_inside; do
+    cheats+=("$root/tests/cheats/$each.cpp")
+  done
+fi
 
 as_is 100 'windows, BOM, saved twice' '' as_browsers_call_it
 as_is 0 $'-n "new\nline" $(id) \'<b>=1+1' .cpp starter_file
-mutant "$mutants/passes_its_own_on.cpp"
+mutant "${wrong[0]}"
 cheat "$root/tests/cheats/exits.cpp"
 as_is 'refused:damaged' 'truncated zip' .zip truncated_zip
 as_is "refused:$file is not in" 'empty zip' .zip empty_zip
@@ -107,12 +148,24 @@ as_is 'refused:is a link' 'a link' '' link
 as_is 'refused:is a link' 'a link in a folder' '' folder_with_link
 as_is 'refused:was not handed in' 'a report' '' report_only
 as_is 100 'Zoë 王芳, two copies in Latin-1' '' two_copies
-for each in "$mutants"/*.cpp; do
-  [[ $each == */passes_its_own_on.cpp ]] || mutant "$each"
-done
-for each in "$root"/tests/cheats/*.cpp; do
-  [[ $each == */exits.cpp || $each == */verdict.cpp ]] || cheat "$each"
-done
+as_is 'refused:does not compile' 'half of it' .cpp half_of_it
+as_is 'refused:does not compile' 'a word too much' .cpp a_word_too_much
+as_is 'refused:does not compile' "another lab's file" .cpp another_lab
+as_is 'refused:does not compile' 'a header of its own' .cpp a_header_of_its_own
+as_is 100 "$(printf 'long%.0s' {1..55})" .cpp right_file
+as_is 100 'عائشة & "Ø" 100 %s' .cpp right_file
+as_is 100 'in a folder ' '' right_folder
+wrong=("${wrong[@]:1}")
 for ((i = 1; made < count; i++)); do
-  if ((i % 3 == 0)); then hand_in 0 "starter $i" "$starter"; else hand_in 100 "right $i" "$solution"; fi
+  if ((${#wrong[@]} > 0)); then
+    mutant "${wrong[0]}"
+    wrong=("${wrong[@]:1}")
+  fi
+  if ((${#cheats[@]} > 0)); then
+    cheat "${cheats[0]}"
+    cheats=("${cheats[@]:1}")
+  fi
+  if ((${#wrong[@]} + ${#cheats[@]} == 0 || i % 2 == 0)); then
+    if ((i % 3 == 0)); then hand_in 0 "starter $i" "$starter"; else hand_in 100 "right $i" "$solution"; fi
+  fi
 done
