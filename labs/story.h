@@ -32,6 +32,20 @@ inline int refuse_arguments() {
   return 2;
 }
 
+// On every rank: rank 0 prints the lines of all ranks, in rank order: "   rank 2   LINE".
+inline void say_in_turn(const std::string& line) {
+  const auto lines = dist::gather_object(line, 0);
+  for (std::size_t i = 0; i < lines.size(); ++i) say(fmt::format("   rank {}   {}", i, lines[i]));
+}
+
+// A row of a bar chart, with one character per `unit_s` seconds: █ for what is computation, ░ for the rest.
+inline void say_bar(const std::string& name, double seconds, double computation_s, double unit_s) {
+  const auto characters = [unit_s](double of) { return static_cast<std::size_t>(of / unit_s + 0.5); };
+  std::string bar;
+  for (std::size_t i = 0; i < characters(seconds); ++i) bar += i < characters(computation_s) ? "█" : "░";
+  say(fmt::format("   {:<28} {:>5.1f} ms  {}", name, 1e3 * seconds, bar));
+}
+
 // The main() of a demo that takes no arguments. Returns the exit status.
 inline int tell(int argc, void (*story)()) {
   if (argc != 1) return refuse_arguments();
@@ -53,22 +67,33 @@ inline dist::sim::Report well(dist::sim::Report report) {
   return report;
 }
 
+// Runs the program on virtual ranks of the topology, each of them in the default group. Throws as well()
+// does.
+inline dist::sim::Report simulate(int ranks, const std::string& topology,
+                                  const std::function<void()>& program, bool trace = false) {
+  dist::sim::RunOptions options;
+  options.ranks = ranks;
+  options.topology = topology;
+  options.trace = trace;
+  return well(dist::sim::run(options, [&](int) {
+    dist::init_process_group();
+    program();
+  }));
+}
+
 // Runs the all_reduce `way` on virtual ranks of a laptop; rank r contributes r + 1. Throws std::runtime_error
 // if a rank does not have the sum afterwards.
 inline dist::sim::Report all_reduce_run(int ranks, std::int64_t elements,
                                         const std::function<void(dist::Tensor&)>& way, bool trace = false) {
-  dist::sim::RunOptions options;
-  options.ranks = ranks;
-  options.trace = trace;
-  return well(dist::sim::run(options, [&](int rank) {
-    dist::init_process_group();
-    dist::Tensor data = dist::full({elements}, rank + 1);
+  const auto program = [&] {
+    dist::Tensor data = dist::full({elements}, dist::get_rank() + 1);
     way(data);
     const int sum = ranks * (ranks + 1) / 2;
     if (!dist::equal(data, dist::full({elements}, sum)))
       throw std::runtime_error(
-          fmt::format("the sum on rank {} is {}; expected {} everywhere", rank, data.str(), sum));
-  }));
+          fmt::format("the sum on rank {} is {}; expected {} everywhere", dist::get_rank(), data.str(), sum));
+  };
+  return simulate(ranks, "laptop", program, trace);
 }
 
 // The number of bytes that all ranks together have sent.

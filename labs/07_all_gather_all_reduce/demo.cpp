@@ -73,9 +73,7 @@ void sum_and_average(int rank) {
   lab::all_gather(all, own);
   lab::all_reduce_sum(sum);
   lab::all_reduce_avg(mean);
-  const auto lines =
-      dist::gather_object(fmt::format("{:<16} sum {:<16} mean {}", own.str(), sum.str(), mean.str()), 0);
-  for (std::size_t i = 0; i < lines.size(); ++i) say(fmt::format("   rank {}   {}", i, lines[i]));
+  story::say_in_turn(fmt::format("{:<16} sum {:<16} mean {}", own.str(), sum.str(), mean.str()));
   if (rank == 0) say(fmt::format("   gathered, on every rank: {}", all.str()));
   dist::destroy_process_group();
 }

@@ -18,7 +18,7 @@
 namespace {
 
 using dist::Tensor;
-using story::say;
+using story::say, story::say_in_turn;
 
 using Numbers = std::vector<double>;
 
@@ -34,12 +34,6 @@ std::string text(const Numbers& numbers) {
 std::string text(const Tensor& t) { return text(t.to_vector<double>()); }
 
 Tensor tensor_of(const Numbers& numbers) { return dist::tensor(std::span<const double>(numbers)); }
-
-// Rank 0 prints the lines of all ranks, in rank order.
-void say_in_turn(const std::string& line) {
-  const auto lines = dist::gather_object(line, 0);
-  for (std::size_t i = 0; i < lines.size(); ++i) say(fmt::format("   rank {}   {}", i, lines[i]));
-}
 
 // Rank r has r + 1, r + 2, r + 3; its weight is r + 1.
 void over_the_ranks(int rank) {
@@ -118,21 +112,11 @@ void loss(int rank) {
   dist::destroy_process_group();
 }
 
-dist::sim::Report simulate(int size, const std::function<void()>& program) {
-  dist::sim::RunOptions options;
-  options.ranks = size;
-  options.topology = "dgx-h100-ndr";
-  return story::well(dist::sim::run(options, [&](int) {
-    dist::init_process_group();
-    program();
-  }));
-}
-
 // A row of 128 Ki logits on `size` GPUs, in three ways, one of them with two algorithms.
 void compare_costs(int size) {
   const std::int64_t each = 128 * 1024 / size;
   const auto row = [&](const char* name, const std::function<void()>& program) {
-    const auto report = simulate(size, program);
+    const auto report = story::simulate(size, "dgx-h100-ndr", program);
     say(fmt::format("   {:>4}    {:<42} {:>10} {:>8.1f} us", size, name,
                     story::in_bytes(story::bytes_sent(report)), report.virtual_time_s * 1e6));
   };

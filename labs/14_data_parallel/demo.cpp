@@ -13,20 +13,15 @@
 
 #include "data_parallel.h"
 #include "drawing/ascii.h"
+#include "one_process.h"
 #include "story.h"
 
 namespace {
 
 using dist::DType, dist::Tensor;
-using story::say;
+using story::say, story::say_in_turn;
 
 using Numbers = std::vector<double>;
-
-// Rank 0 prints the lines of all ranks, in rank order.
-void say_in_turn(const std::string& line) {
-  const auto lines = dist::gather_object(line, 0);
-  for (std::size_t i = 0; i < lines.size(); ++i) say(fmt::format("   rank {}   {}", i, lines[i]));
-}
 
 void first_weights(int rank) {
   dist::init_process_group();
@@ -102,14 +97,11 @@ constexpr int ranks = 4, steps = 10;
 // The weight that rank 0 has after `train` has run on `count` ranks.
 double trained(int count, const std::function<void(lab::Tensors& weights, int rank)>& train) {
   double result = 0;
-  dist::sim::RunOptions options;
-  options.ranks = count;
-  story::well(dist::sim::run(options, [&](int rank) {
-    dist::init_process_group();
+  story::simulate(count, "laptop", [&] {
     lab::Tensors weights{dist::full({1}, 100, DType::f64)};
-    train(weights, rank);
-    if (rank == 0) result = weights[0].item<double>();
-  }));
+    train(weights, dist::get_rank());
+    if (dist::get_rank() == 0) result = weights[0].item<double>();
+  });
   return result;
 }
 
@@ -147,17 +139,13 @@ using Train = void (*)(lab::Tensors&, int, const lab::Trainer&);
 // Simulates `steps_taken` steps of a model with `weights` f32 weights. The computation takes no time.
 dist::sim::Report simulate(int count, Train train, std::int64_t weights, int steps_taken,
                            bool trace = false) {
-  dist::sim::RunOptions options;
-  options.ranks = count;
-  options.topology = "10gbe";
-  options.trace = trace;
-  return story::well(dist::sim::run(options, [&](int) {
-    dist::init_process_group();
+  const auto program = [&] {
     lab::Tensors model{dist::zeros({weights})};
     train(model, steps_taken,
           {[](int, const lab::Tensors&, lab::Tensors&) { return std::int64_t{1}; },
            [](lab::Tensors&, const lab::Tensors&) {}});
-  }));
+  };
+  return story::simulate(count, "10gbe", program, trace);
 }
 
 void picture() { say(dist::trace::to_ascii(simulate(3, lab::train_with_server, 50'000, 1, true).trace)); }
@@ -194,6 +182,10 @@ void story_of_the_lab() {
     cost("parameter server", count, lab::train_with_server);
     cost("all_reduce", count, lab::train);
   }
+  say("\n6  The ten samples again: the gradient of one weight, by threads and by processes");
+  one_process::show_gradients();
+  say("\n7  A step on the devices of one node: 8 MB of weights, 12.4 ms of computation on one device");
+  one_process::show_times();
 }
 
 }  // namespace

@@ -60,22 +60,14 @@ void average(int rank) {
   lab::start(reducer);
   backward(reducer, gradients, 10. * rank, 0);
   lab::finish(reducer);
-  std::string line;
-  for (const Tensor& gradient : gradients) line += fmt::format("  {}", gradient.str());
-  const auto lines = dist::gather_object(line, 0);
-  for (std::size_t i = 0; i < lines.size(); ++i) say(fmt::format("   rank {} {}", i, lines[i]));
+  std::vector<std::string> texts;
+  for (const Tensor& gradient : gradients) texts.push_back(gradient.str());
+  story::say_in_turn(fmt::format("{}", fmt::join(texts, "  ")));
   dist::destroy_process_group();
 }
 
 dist::sim::Report simulate(int ranks, const std::function<void()>& program, bool trace = false) {
-  dist::sim::RunOptions options;
-  options.ranks = ranks;
-  options.topology = "10gbe";
-  options.trace = trace;
-  return story::well(dist::sim::run(options, [&](int) {
-    dist::init_process_group();
-    program();
-  }));
+  return story::simulate(ranks, "10gbe", program, trace);
 }
 
 void picture() {
@@ -124,12 +116,7 @@ double waiting_seconds() {
 
 void breakdown() {
   constexpr double computation = parameters * gradient_seconds;
-  const auto row = [](const char* name, double seconds) {
-    const auto cells = [](double of) { return static_cast<std::size_t>(of * 1e3 + 0.5); };
-    std::string bar;
-    for (std::size_t i = 0; i < cells(seconds); ++i) bar += i < cells(computation) ? "█" : "░";
-    say(fmt::format("   {:<28} {:>5.1f} ms  {}", name, 1e3 * seconds, bar));
-  };
+  const auto row = [](const char* name, double seconds) { story::say_bar(name, seconds, computation, 1e-3); };
   row("backward alone", computation);
   row("wait for each gradient", waiting_seconds());
   row("one bucket per gradient", step_seconds({1}));

@@ -49,13 +49,7 @@ void show_slices() {
 }
 
 dist::sim::Report simulate(int ranks, const std::function<void()>& program) {
-  dist::sim::RunOptions options;
-  options.ranks = ranks;
-  options.trace = true;
-  return story::well(dist::sim::run(options, [&](int) {
-    dist::init_process_group();
-    program();
-  }));
+  return story::simulate(ranks, "laptop", program, true);
 }
 
 void show_groups() {

@@ -38,9 +38,7 @@ void update_own_rows(int rank) {
     updated = rows.numel();
     rows.add_(gradient, -1);
   });
-  const auto line = fmt::format("has updated {} rows, and has {}", updated, parameter.str());
-  const auto lines = dist::gather_object(line, 0);
-  for (std::size_t i = 0; i < lines.size(); ++i) say(fmt::format("   rank {} {}", i, lines[i]));
+  story::say_in_turn(fmt::format("has updated {} rows, and has {}", updated, parameter.str()));
   dist::destroy_process_group();
 }
 
@@ -81,14 +79,7 @@ struct Program {
 };
 
 dist::sim::Report simulate(int n, const Program& program, bool trace = false) {
-  dist::sim::RunOptions options;
-  options.ranks = n;
-  options.topology = "10gbe";
-  options.trace = trace;
-  return story::well(dist::sim::run(options, [&](int) {
-    dist::init_process_group();
-    program();
-  }));
+  return story::simulate(n, "10gbe", program, trace);
 }
 
 void memory() {
@@ -105,11 +96,7 @@ void memory() {
 void time() {
   constexpr double forward_s = 400e-6, backward_s = 800e-6;
   const auto row = [](const char* name, double seconds) {
-    constexpr double computation = layers * (forward_s + backward_s);
-    std::string bar;
-    const auto cells = [](double of) { return static_cast<std::size_t>(of * 2e3 + 0.5); };
-    for (std::size_t i = 0; i < cells(seconds); ++i) bar += i < cells(computation) ? "█" : "░";
-    say(fmt::format("   {:<18} {:>5.1f} ms  {}", name, 1e3 * seconds, bar));
+    story::say_bar(name, seconds, layers * (forward_s + backward_s), 0.5e-3);
   };
   const auto seconds = [&](bool prefetches) {
     return simulate(ranks, {.forward_s = forward_s, .backward_s = backward_s, .prefetches = prefetches})

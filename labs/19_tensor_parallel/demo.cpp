@@ -85,14 +85,8 @@ lab::Pair pair_of(const Sizes& sizes, const dist::ProcessGroup& group) {
 
 dist::sim::Report simulate(int ranks, const std::function<void(const lab::Context&)>& program,
                            bool trace = false) {
-  dist::sim::RunOptions options;
-  options.ranks = ranks;
-  options.topology = "10gbe";
-  options.trace = trace;
-  return story::well(dist::sim::run(options, [&](int) {
-    dist::init_process_group();
-    program(context_of(dist::default_group()));
-  }));
+  return story::simulate(
+      ranks, "10gbe", [&] { program(context_of(dist::default_group())); }, trace);
 }
 
 std::string text_of(const Tensor& matrix) {

@@ -52,12 +52,8 @@ void show_lists() {
 
 // Each stage adds 1 to what it receives, in 1 ms, and its backward takes 2 ms.
 dist::sim::Report simulate(Schedule schedule, int ranks, int micro_batches, bool trace = false) {
-  dist::sim::RunOptions options;
-  options.ranks = ranks;
-  options.topology = "dgx-a100-hdr";
-  options.trace = trace;
-  return story::well(dist::sim::run(options, [&](int rank) {
-    dist::init_process_group();
+  const auto program = [&] {
+    const int rank = dist::get_rank();
     constexpr std::int64_t width = 64;
     lab::Batch batch{std::vector<std::int64_t>(static_cast<std::size_t>(micro_batches), 2), {}};
     for (int j = 0; rank == 0 && j < micro_batches; ++j)
@@ -73,7 +69,8 @@ dist::sim::Report simulate(Schedule schedule, int ranks, int micro_batches, bool
     };
     stage.loss = [](int, const Tensor& output) { return lab::Loss{2, output.clone()}; };
     lab::step(schedule(rank, ranks, micro_batches), batch, stage);
-  }));
+  };
+  return story::simulate(ranks, "dgx-a100-hdr", program, trace);
 }
 
 void show_bubble() {
