@@ -24,7 +24,7 @@ void zero_step(Tensor& parameter, const Tensor& gradient, const Update& update) 
 }
 
 Unit make_unit(const Tensors& parameters) {
-  // TODO: how many elements does a shard have? Where in it does each parameter begin?
+  // TODO: how many elements does a shard have (part_size)? Which part of each parameter is yours (parts_of)?
   DIST_TODO("lab 18, part 2: the shard of a rank");
 }
 
@@ -34,7 +34,7 @@ Gather start_gather(const Unit& unit) {
 }
 
 Tensors finish_gather(const Unit& unit, Gather& gather) {
-  // TODO: wait; then copy the rows of every rank to their places.
+  // TODO: wait; then copy the parts of every rank to their places (parts_of).
   DIST_TODO("lab 18, part 2: a gather ends");
 }
 

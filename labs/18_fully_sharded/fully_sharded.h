@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <vector>
 
 #include "dist/core/tensor.h"
@@ -54,6 +55,41 @@ struct Unit {
   dist::Tensor shard;               // this rank's shard: one-dimensional
   dist::Tensor gradient;            // this rank's shard of the gradients, in the same order
 };
+
+// ------------------------------------------------------------- what you are given for Part 2 and zero_step
+
+// The same elements on one axis; they share the tensor's memory.
+inline dist::Tensor flat(const dist::Tensor& t) { return t.view({t.numel()}); }
+// The elements of one row of a parameter.
+inline std::int64_t row_size(const dist::Shape& shape) {
+  return std::accumulate(shape.begin() + 1, shape.end(), std::int64_t{1}, std::multiplies<>());
+}
+// The elements that a parameter takes in each shard, with its padding: ceil(rows / n) rows.
+inline std::int64_t part_size(const dist::Shape& shape) {
+  return rows_of(shape[0], 0, dist::get_world_size()).count * row_size(shape);
+}
+
+// One rank's rows of a parameter: `count` elements, which begin at element `in_parameter` of the whole
+// parameter, and at element `in_shard` of this rank's shard.
+struct Part {
+  int rank = 0;
+  std::int64_t in_parameter = 0, in_shard = 0, count = 0;
+};
+// The parts of parameter i, one per rank, in rank order. By your rows_of().
+inline std::vector<Part> parts_of(const Unit& unit, std::size_t i) {
+  const int n = dist::get_world_size();
+  const std::int64_t size = row_size(unit.shapes[i]);
+  std::int64_t in_shard = 0;
+  for (std::size_t before = 0; before < i; ++before) in_shard += part_size(unit.shapes[before]);
+  std::vector<Part> parts;
+  for (int rank = 0; rank < n; ++rank) {
+    const Rows rows = rows_of(unit.shapes[i][0], rank, n);
+    parts.push_back({rank, rows.first * size, in_shard, rows.count * size});
+  }
+  return parts;
+}
+
+// ----------------------------------------------------------------------------------------- Part 2: one unit
 
 // Part 2. Makes a unit. No communication.
 // - Input: the whole parameters, equal on all ranks. They are copied.

@@ -13,7 +13,7 @@ namespace lab {
 // ------------------------------------------------------------------ Part 1: two kinds of layer
 
 Linear cut_column(const Linear& whole, const ProcessGroup& group) {
-  // TODO: which rows? part_of() needs this rank's number in the group.
+  // TODO: which rows of the weight, and which entries of the bias (own_part)?
   DIST_TODO("lab 19, part 1: a column-parallel layer's part");
 }
 

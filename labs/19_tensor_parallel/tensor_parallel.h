@@ -34,6 +34,10 @@ inline Range part_of(std::int64_t size, int rank, int n) {
   const std::int64_t most = (size + n - 1) / n, first = std::min(rank * most, size);
   return {first, std::min(most, size - first)};
 }
+// The same for this rank of the group.
+inline Range own_part(std::int64_t size, const ProcessGroup& group) {
+  return part_of(size, group.rank(), group.size());
+}
 
 // Copies of some rows of a matrix, or of some entries of a vector; of some columns of a matrix; and of
 // several matrices (or vectors), one below the other.
@@ -69,6 +73,10 @@ struct Linear {
   Tensor weight, bias;                    // {outputs, inputs}, {outputs}
   Tensor weight_gradient, bias_gradient;  // of the same shapes
 };
+// The layer of these tensors, with gradients of zeros.
+inline Linear with_gradients(const Tensor& weight, const Tensor& bias) {
+  return {weight, bias, dist::zeros_like(weight), dist::zeros_like(bias)};
+}
 
 // The ranks that share the layers, and the arithmetic.
 struct Context {
@@ -202,6 +210,19 @@ Loss vocabulary_loss(const Tensor& logits, Range columns, const std::vector<std:
 
 // Outside the pairs, each rank has t/n of the tokens: group rank r has rows [r t/n, (r + 1) t/n). n divides
 // t.
+
+// You are given it: a gather in flight. `all` has the tokens of all ranks as soon as work.wait() has
+// returned.
+struct Gather {
+  Tensor all;
+  dist::Work work = {};
+};
+// Starts ONE all_gather_into_tensor of this rank's tokens, and returns without waiting for it.
+inline Gather start_gather(const Tensor& mine, const ProcessGroup& group) {
+  Gather gather{dist::empty({mine.size(0) * group.size(), mine.size(1)}, mine.dtype())};
+  gather.work = dist::all_gather_into_tensor(gather.all, mine, {.group = group, .async_op = true});
+  return gather;
+}
 
 // Part 5. As pair_forward, but x and the result are this rank's tokens, {t/n, width}.
 // - Output: this rank's rows of y; `kept`, whose x is this rank's tokens alone.

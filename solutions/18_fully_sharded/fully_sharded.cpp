@@ -5,41 +5,10 @@
 
 namespace lab {
 
-using dist::Shape, dist::Tensor;
-
-namespace {
-
-std::int64_t rows_per_rank(std::int64_t rows, int n) { return (rows + n - 1) / n; }
-
-std::int64_t product(const Shape& shape) {
-  std::int64_t count = 1;
-  for (const std::int64_t size : shape) count *= size;
-  return count;
-}
-
-Tensor flat(const Tensor& t) { return t.view({t.numel()}); }
-
-// Calls visit(rank, in_parameter, in_shard, count) for each rank's part of parameter i: `count` elements that
-// begin at these elements of the whole parameter and of the rank's shard.
-template <class Visit>
-void for_each_part(const Unit& unit, std::size_t i, const Visit& visit) {
-  const int n = dist::get_world_size();
-  std::int64_t in_shard = 0;
-  for (std::size_t before = 0; before < i; ++before) {
-    const Shape& shape = unit.shapes[before];
-    in_shard += rows_per_rank(shape[0], n) * (product(shape) / shape[0]);
-  }
-  const std::int64_t width = product(unit.shapes[i]) / unit.shapes[i][0];
-  for (int rank = 0; rank < n; ++rank) {
-    const Rows rows = rows_of(unit.shapes[i][0], rank, n);
-    visit(rank, rows.first * width, in_shard, rows.count * width);
-  }
-}
-
-}  // namespace
+using dist::Tensor;
 
 Rows rows_of(std::int64_t rows, int rank, int n) {
-  const std::int64_t most = rows_per_rank(rows, n);
+  const std::int64_t most = (rows + n - 1) / n;
   const std::int64_t first = std::min(rank * most, rows);
   return {first, std::min(most, rows - first)};
 }
@@ -47,8 +16,7 @@ Rows rows_of(std::int64_t rows, int rank, int n) {
 void zero_step(Tensor& parameter, const Tensor& gradient, const Update& update) {
   const int n = dist::get_world_size();
   const Rows rows = rows_of(parameter.size(0), dist::get_rank(), n);
-  const std::int64_t width = parameter.numel() / parameter.size(0);
-  const std::int64_t shard = rows_per_rank(parameter.size(0), n) * width;
+  const std::int64_t shard = part_size(parameter.shape());
   Tensor all = dist::zeros({n * shard}, parameter.dtype());
   Tensor mine = dist::zeros({shard}, parameter.dtype());
   all.narrow(0, gradient.numel()).copy_(flat(gradient));
@@ -64,20 +32,17 @@ void zero_step(Tensor& parameter, const Tensor& gradient, const Update& update) 
 }
 
 Unit make_unit(const Tensors& parameters) {
-  const int n = dist::get_world_size();
   Unit unit;
   std::int64_t shard = 0;
   for (const Tensor& parameter : parameters) {
     unit.shapes.push_back(parameter.shape());
-    shard += rows_per_rank(parameter.size(0), n) * (parameter.numel() / parameter.size(0));
+    shard += part_size(parameter.shape());
   }
   unit.shard = dist::zeros({shard}, dist::DType::f64);
   unit.gradient = dist::zeros({shard}, dist::DType::f64);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    for_each_part(unit, i, [&](int rank, std::int64_t at, std::int64_t in_shard, std::int64_t count) {
-      if (rank == dist::get_rank())
-        unit.shard.narrow(in_shard, count).copy_(flat(parameters[i]).narrow(at, count));
-    });
+    const Part own = parts_of(unit, i)[static_cast<std::size_t>(dist::get_rank())];
+    unit.shard.narrow(own.in_shard, own.count).copy_(flat(parameters[i]).narrow(own.in_parameter, own.count));
   }
   return unit;
 }
@@ -94,10 +59,10 @@ Tensors finish_gather(const Unit& unit, Gather& gather) {
   for (std::size_t i = 0; i < unit.shapes.size(); ++i) {
     parameters.push_back(dist::empty(unit.shapes[i], dist::DType::f64));
     Tensor whole = flat(parameters.back());
-    for_each_part(unit, i, [&](int rank, std::int64_t at, std::int64_t in_shard, std::int64_t count) {
-      const std::int64_t from = rank * unit.shard.numel() + in_shard;
-      whole.narrow(at, count).copy_(gather.shards.narrow(from, count));
-    });
+    for (const Part& part : parts_of(unit, i)) {
+      const std::int64_t from = part.rank * unit.shard.numel() + part.in_shard;
+      whole.narrow(part.in_parameter, part.count).copy_(gather.shards.narrow(from, part.count));
+    }
   }
   gather.shards = {};
   return parameters;
@@ -109,9 +74,9 @@ Reduction start_reduction(const Unit& unit, const Tensors& gradients) {
                       dist::empty({shard}, dist::DType::f64)};
   for (std::size_t i = 0; i < unit.shapes.size(); ++i) {
     const Tensor whole = flat(gradients[i]);
-    for_each_part(unit, i, [&](int rank, std::int64_t at, std::int64_t in_shard, std::int64_t count) {
-      reduction.shards.narrow(rank * shard + in_shard, count).copy_(whole.narrow(at, count));
-    });
+    for (const Part& part : parts_of(unit, i))
+      reduction.shards.narrow(part.rank * shard + part.in_shard, part.count)
+          .copy_(whole.narrow(part.in_parameter, part.count));
   }
   reduction.work =
       dist::reduce_scatter_tensor(reduction.mean, reduction.shards, dist::ReduceOp::avg, {.async_op = true});

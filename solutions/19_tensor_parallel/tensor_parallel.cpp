@@ -6,18 +6,6 @@
 
 namespace lab {
 
-namespace {
-
-Range own_part(std::int64_t size, const ProcessGroup& group) {
-  return part_of(size, group.rank(), group.size());
-}
-
-Linear with_gradients(const Tensor& weight, const Tensor& bias) {
-  return {weight, bias, dist::zeros_like(weight), dist::zeros_like(bias)};
-}
-
-}  // namespace
-
 Linear cut_column(const Linear& whole, const ProcessGroup& group) {
   const Range own = own_part(whole.weight.size(0), group);
   return with_gradients(copy_of_rows(whole.weight, own), copy_of_rows(whole.bias, own));
@@ -137,21 +125,6 @@ Loss vocabulary_loss(const Tensor& logits, Range columns, const std::vector<std:
   }
   return loss;
 }
-
-namespace {
-
-// All ranks' tokens, from this rank's.
-struct Gather {
-  Tensor all;
-  dist::Work work;
-};
-Gather start_gather(const Tensor& mine, const ProcessGroup& group) {
-  Gather gather{dist::empty({mine.size(0) * group.size(), mine.size(1)}, mine.dtype()), {}};
-  gather.work = dist::all_gather_into_tensor(gather.all, mine, {.group = group, .async_op = true});
-  return gather;
-}
-
-}  // namespace
 
 Tensor sequence_forward(const Pair& pair, const Tensor& x, const Middle& middle, const Context& context,
                         Kept& kept) {

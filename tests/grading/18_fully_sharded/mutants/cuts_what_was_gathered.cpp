@@ -13,9 +13,10 @@ Tensors finish_gather(const Unit& unit, Gather& gather) {
   gather.work.wait();
   Tensors parameters;
   std::int64_t at = 0;
-  for (const Shape& shape : unit.shapes) {
-    parameters.push_back(gather.shards.narrow(at, product(shape)).clone().view(shape));
-    at += product(shape);
+  for (const dist::Shape& shape : unit.shapes) {
+    const std::int64_t count = shape[0] * row_size(shape);
+    parameters.push_back(gather.shards.narrow(at, count).clone().view(shape));
+    at += count;
   }
   gather.shards = {};
   return parameters;

@@ -14,8 +14,8 @@ Gather start_gather(const Unit& unit) {
   const std::int64_t shard = unit.shard.numel();
   Gather gather{dist::empty({n * shard}, dist::DType::f64)};
   std::int64_t at = 0;
-  for (const Shape& shape : unit.shapes) {
-    const std::int64_t count = rows_per_rank(shape[0], n) * (product(shape) / shape[0]);
+  for (const dist::Shape& shape : unit.shapes) {
+    const std::int64_t count = part_size(shape);
     Tensor all = dist::empty({n * count}, dist::DType::f64);
     dist::all_gather_into_tensor(all, unit.shard.narrow(at, count));
     for (int rank = 0; rank < n; ++rank)

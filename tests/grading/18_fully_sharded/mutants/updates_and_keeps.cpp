@@ -12,8 +12,7 @@ namespace lab {
 void zero_step(Tensor& parameter, const Tensor& gradient, const Update& update) {
   const int n = dist::get_world_size();
   const Rows rows = rows_of(parameter.size(0), dist::get_rank(), n);
-  const std::int64_t width = parameter.numel() / parameter.size(0);
-  const std::int64_t shard = rows_per_rank(parameter.size(0), n) * width;
+  const std::int64_t shard = part_size(parameter.shape());
   Tensor all = dist::zeros({n * shard}, parameter.dtype());
   Tensor mine = dist::zeros({shard}, parameter.dtype());
   all.narrow(0, gradient.numel()).copy_(flat(gradient));
