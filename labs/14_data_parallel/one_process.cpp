@@ -1,5 +1,6 @@
 // Lab 14, the demonstration, sections 6 and 7: DataParallel beside DDP. The gradients are those of the
-// library's two classes. For the times, each virtual rank stands for a device, with its thread or its process.
+// library's two classes. For the times, each virtual rank stands for a device, with its thread or its
+// process.
 #include "one_process.h"
 
 #include <algorithm>
@@ -197,8 +198,8 @@ void show_times() {
   const double turns = on_devices(8, [] { return data_parallel_step(true); }).forward;
   say("   The stages of DataParallel on 8 devices:");
   say(fmt::format("      weights to all devices            {:.1f} ms", 1e3 * took.weights));
-  say(fmt::format("      forward                           {:.1f} ms; in Python {:.1f} ms", 1e3 * took.forward,
-                  1e3 * turns));
+  say(fmt::format("      forward                           {:.1f} ms; in Python {:.1f} ms",
+                  1e3 * took.forward, 1e3 * turns));
   say(fmt::format("      outputs to device 0, loss, back   {:.1f} ms", 1e3 * took.loss));
   say(fmt::format("      backward                          {:.1f} ms", 1e3 * took.backward));
   say(fmt::format("      gradients to device 0             {:.1f} ms", 1e3 * took.gradients));
