@@ -14,6 +14,7 @@
 
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
+#include "dist/store/address_problems.h"
 #include "dist/store/dialler.h"
 
 namespace dist {

@@ -35,17 +35,9 @@ struct Dialled {
 // Returns once one of the host's addresses is connected, all have failed, or the deadline has passed.
 Dialled dial(const SocketAddress& address, Deadline deadline);
 
-// An addition to an error about connections of this host: that its loopback device, by which its processes
-// reach each other at any address, is down; "" otherwise.
-std::string loopback_problem();
-
 // Makes small messages leave at once, and makes a peer noticed within half a minute if its host is gone or it
 // reads nothing for that long.
 void tune_stream(int fd);
-// "10.0.0.5 is not an address of this machine, which has 10.0.0.2", or "" where the host is one, has no
-// address, or stands for all.
-std::string foreign_address_problem(const SocketAddress& address);
-
 // "10.0.0.2:4711" or "a local process"; for messages.
 std::string peer_name(int fd);
 // Waits until `fd` is ready for `events` (those of poll). Returns false if the deadline passed first.

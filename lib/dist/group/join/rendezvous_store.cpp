@@ -7,6 +7,7 @@
 
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
+#include "dist/store/address_problems.h"
 #include "dist/store/file_store.h"
 #include "dist/store/memory_store.h"
 #include "dist/store/socket.h"

@@ -5,6 +5,7 @@
 
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
+#include "dist/store/address_problems.h"
 #include "dist/transport/mesh/mesh.h"
 
 namespace dist::net {
