@@ -43,7 +43,7 @@ void over_the_ranks(int rank) {
   lab::weighted_mean(mean, 1 + rank);
   lab::normalize(direction);
   lab::softmax_over_ranks(shares);
-  say_in_turn(fmt::format("{:<10} mean {:<10} normalized {:<27} softmax {}", text(own), text(mean),
+  say_in_turn(fmt::format("{:<10} mean {}\n            normalized {:<27} softmax {}", text(own), text(mean),
                           text(direction), text(shares)));
   dist::destroy_process_group();
 }

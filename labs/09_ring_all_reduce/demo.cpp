@@ -67,8 +67,7 @@ void hide_the_adding() {
 }
 
 void tell() {
-  say("1  ring_all_reduce among 4 ranks: whose values (a: rank 0's, b: rank 1's, ...) are in each chunk that "
-      "is sent\n");
+  say("1  ring_all_reduce among 4 ranks: whose values (a: rank 0's, ...) are in each chunk that is sent\n");
   const auto report = story::all_reduce_run(4, 64, lab::ring_all_reduce, true);
   watch(report.trace);
   say("\n2  The same run in space and time\n");

@@ -131,12 +131,11 @@ void choose() {
   for (const auto& [machine, what] : {std::pair{Machine{1, 8, nvlink, nvlink}, "one node of 8 GPUs"},
                                       {Machine{64, 1, infiniband, infiniband}, "64 nodes of one GPU"},
                                       {Machine{16, 8, nvlink, infiniband}, "16 nodes of 8 GPUs"}}) {
-    std::string line = fmt::format("   {:<22}", what);
-    for (const double bytes : {8., 65536., 16777216.}) {
+    for (const auto& [bytes, size] : {std::pair{8., "8 B"}, {65536., "64 KiB"}, {16777216., "16 MiB"}}) {
       const auto chosen = lab::choose(machine, bytes);
-      line += fmt::format("{:>21} {:>9}", name(chosen), in_us(lab::predict(chosen, machine, bytes)));
+      say(fmt::format("   {:<20} {:>6}   {:<18} {:>10}", bytes == 8 ? what : "", size, name(chosen),
+                      in_us(lab::predict(chosen, machine, bytes))));
     }
-    say(line);
   }
 }
 
@@ -214,8 +213,7 @@ void tell() {
   dist::spawn(2, measure);
   say("\n2  64 nodes with one GPU each, 64 KiB: predicted and simulated");
   compare({64, 1, infiniband, infiniband}, 65536);
-  say("\n3  What to choose                          8 B                      64 KiB                         "
-      "16 MiB");
+  say("\n3  What to choose");
   choose();
   say("\n4  The headline: 24,576 GPUs, a few bytes");
   headline();

@@ -122,7 +122,7 @@ void story_of_the_lab() {
   picture();
   say("4  The memory of a rank: four ranks, eight units of 290 KiB");
   memory();
-  say("\n5  The time of a step: the same model on 10 Gb/s Ethernet; 0.4 ms forward and 0.8 ms backward per "
+  say("\n5  The time of a step: the same model on 10 Gb/s Ethernet; 0.4 ms forward, 0.8 ms backward per "
       "unit");
   time();
 }

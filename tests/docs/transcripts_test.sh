@@ -16,6 +16,19 @@ comparable() {
           s/(pid|waited) +[0-9]+/\1 #/; s/weights [0-9a-f]{8}/weights #/; s/ +/ /g' | awk NF | sort
 }
 
+# A handout's blocks have at most 100 columns (wide_blocks_test.cpp). There a longer line goes on in the next one, two
+# columns further in than it begins. (Lines with other signs than ASCII are never that long.)
+wrapped() {
+  awk 'function wrap(line, indent,   cut) {
+         if (length(line) <= 100 || line ~ /[^ -~]/) { print line; return }
+         for (cut = 101; cut > length(indent) && substr(line, cut, 1) != " ";) cut--
+         if (cut <= length(indent)) { print line; return }
+         print substr(line, 1, cut - 1)
+         wrap(indent substr(line, cut + 1), indent)
+       }
+       { match($0, /^ */); wrap($0, sprintf("%*s", RLENGTH + 2, "")) }'
+}
+
 block() { # PAGE: the block after the sentence
   awk '/`\.\/distlab run [0-9]+ --solution`/ { asked = 1 }
        asked && /^```/ { if (inside) exit; inside = 1; next }
@@ -31,7 +44,7 @@ for page in "$@"; do
   }
   read -r _ _ number _ <<< "$sentence"
   printed=$folder/$number # once for all languages
-  [[ -e $printed ]] || "$distlab" run "$number" --solution 2>&1 | comparable > "$printed"
+  [[ -e $printed ]] || "$distlab" run "$number" --solution 2>&1 | wrapped | comparable > "$printed"
   diff <(block "$page") "$printed" || {
     echo "$page: ./$sentence prints the lines marked >, and not those marked <"
     status=1

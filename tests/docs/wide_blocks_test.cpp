@@ -1,0 +1,68 @@
+// A handout's blocks of code, pictures and output fit on its page: GitHub shows about 100 columns.
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+namespace docs {
+namespace {
+
+constexpr int most_columns = 100;
+
+// The columns of UTF-8 text in a font of one width, in which a sign of Chinese has two.
+int columns(std::string_view text) {
+  int all = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool goes_on = byte >= 0x80 && byte < 0xc0;
+    const bool is_wide = byte >= 0xe3 && byte <= 0xef;  // from U+3000 on
+    all += goes_on ? 0 : is_wide ? 2 : 1;
+  }
+  return all;
+}
+
+bool begins_with_fence(std::string_view line) {
+  const auto first = line.find_first_not_of(' ');
+  return first != line.npos && line.substr(first).starts_with("```");
+}
+
+void check(const std::filesystem::path& page) {
+  std::ifstream in(page);
+  EXPECT_TRUE(in) << page;
+  bool is_block = false;
+  int number = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    if (begins_with_fence(line))
+      is_block = !is_block;
+    else if (is_block)
+      EXPECT_LE(columns(line), most_columns)
+          << page.string() << ":" << number << ": let the line go on in the next one";
+  }
+  EXPECT_FALSE(is_block) << page << ": a block does not end";
+}
+
+TEST(Handouts, HaveNoBlockOfMoreThan100Columns) {
+  int pages = 0;
+  for (const auto& lab : std::filesystem::directory_iterator(PROJECT_FOLDER "/labs")) {
+    for (const auto* name : {"README.md", "README.zh-CN.md"}) {
+      if (!lab.is_directory() || !std::filesystem::exists(lab.path() / name)) continue;
+      const auto folder = lab.path().filename().string();
+      if (folder.front() < '0' || folder.front() > '9') continue;
+      check(lab.path() / name);
+      ++pages;
+    }
+  }
+  EXPECT_GE(pages, 42);
+}
+
+TEST(Handouts, AreMeasuredInColumns) {
+  EXPECT_EQ(columns("abc"), 3);
+  EXPECT_EQ(columns("├─▶"), 3);
+  EXPECT_EQ(columns("图，a"), 5);
+}
+
+}  // namespace
+}  // namespace docs
