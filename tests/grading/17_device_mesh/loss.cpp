@@ -81,7 +81,15 @@ void diagnose_loss(const std::vector<double>& sums, const std::vector<std::int64
         "counts_every_rank",
         "the tokens were summed over all ranks, but ranks that differ along other axes have the SAME "
         "tokens; fix: sum in the group of the data axis only");
-  else if (are_near(mean, sum / static_cast<double>(all), keeps_f32))
+  else if (are_near(mean, sum / static_cast<double>(all)) && count == all / static_cast<std::int64_t>(n))
+    misconception("averages_the_tokens",
+                  "the mean is right, but the number of tokens is divided by the number of ranks; fix: "
+                  "ReduceOp::sum, not avg");
+  else if (are_near(mean, sum / static_cast<double>(all)) && count == tokens[number])
+    misconception("counts_its_own_tokens",
+                  "the mean is right, but the number of tokens is this rank's own; fix: return the sum");
+  else if (are_near(mean, sum / static_cast<double>(all), keeps_f32) &&
+           are_near(static_cast<double>(count), static_cast<double>(all), keeps_f32))
     misconception("single_precision",
                   "the result has the digits of f32, which cannot represent 2^24 + 1 tokens; fix: send f64");
 }
