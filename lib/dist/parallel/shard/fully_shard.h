@@ -25,7 +25,9 @@
 //
 // Besides the parameters and gradients of its own, 2 W / n bytes, a rank holds in backward the root whole
 // with its gradients, 2 W_root, and of units of u bytes at most (4 + 1 / n) u: the one that computes with its
-// gradients, the next one's gather, and the input and output of the last one's reduction.
+// gradients, the next one's gather, and the input and output of the last one's reduction. In mixed precision,
+// the units' and the root's bytes are those of param_dtype, the reduction's those of reduce_dtype, and a
+// gather's input, u / n, is a copy.
 #pragma once
 
 #include <optional>
@@ -37,12 +39,19 @@
 
 namespace dist {
 
-// Other dtypes for communication and computation than the parameters', which stay as they are.
+// Other dtypes for communication and computation than the parameters', which stay as they are: the optimizer
+// steps in theirs, on the shards. As torch's MixedPrecisionPolicy.
 struct MixedPrecision {
-  // What is gathered. Layers compute in it if it is f32, f64 or the parameters' own; otherwise, after a
-  // gather in bf16 or f16, they compute in f32, with the rounded values.
+  // What parameters are gathered in and the unit computes in: bf16, f32 or f64. No layer computes in f16:
+  // after a gather in f16 they compute in f32, with the rounded values.
   std::optional<DType> param_dtype = {};
-  std::optional<DType> reduce_dtype = {};  // of the gradients' reduction; default: that of the computation
+  // Of the gradients' reduction, and of their sums between two reductions; default: that of the computation.
+  std::optional<DType> reduce_dtype = {};
+  // Of what forward() returns; default: as computed. backward() takes a gradient of that dtype.
+  std::optional<DType> output_dtype = {};
+  // With param_dtype: whether forward() converts a floating point input to what the unit computes in.
+  // backward() then returns a gradient of the input's own dtype.
+  bool cast_forward_inputs = true;
 };
 
 // The options of fully_shard().

@@ -22,8 +22,8 @@ ProcessGroup shard_group(const DeviceMesh& mesh, CallSite where) {
   return mesh ? mesh.get_group(MeshAxis(mesh.dim() - 1, where)) : ProcessGroup();
 }
 
-bool is_computed_in(DType gathered, DType own) {
-  return gathered == DType::f32 || gathered == DType::f64 || (gathered == own && nn::is_trainable(own));
+Tensor in_dtype(const Tensor& t, DType dtype) {
+  return t.is_defined() && is_floating_point(t.dtype()) ? t.to(dtype) : t;
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ ShardedUnit::ShardedUnit(nn::Module& module, std::vector<nn::NamedParameter> par
       layout_(shapes_of(parameters_), get_world_size(group_, where)),
       dtype_(parameters_.empty() ? DType::f32 : parameters_[0].parameter->value.dtype()) {
   gathered_dtype_ = options.mixed_precision.param_dtype.value_or(dtype_);
-  computed_dtype_ = is_computed_in(gathered_dtype_, dtype_) ? gathered_dtype_ : DType::f32;
+  computed_dtype_ = nn::is_trainable(gathered_dtype_) ? gathered_dtype_ : DType::f32;
   reduced_dtype_ = options.mixed_precision.reduce_dtype.value_or(computed_dtype_);
   for (const auto& [name, parameter] : parameters_)
     if (parameter->value.dtype() != dtype_)
@@ -125,6 +125,10 @@ ShardedUnit* ShardedUnit::neighbour(int step) const {
   return there < 0 || there >= std::ssize(units) ? nullptr : units[static_cast<std::size_t>(there)];
 }
 
+bool ShardedUnit::casts_inputs() const {
+  return options_.mixed_precision.param_dtype && options_.mixed_precision.cast_forward_inputs;
+}
+
 bool ShardedUnit::gives_up_after_forward(const nn::Module& module) const {
   return !module.is_training() || options_.reshard_after_forward.value_or(outermost_ != this);
 }
@@ -133,12 +137,14 @@ Tensor ShardedUnit::before_forward(nn::Module& module, const Tensor& input) {
   join(module);
   unshard();
   if (ShardedUnit* const next = neighbour(1)) next->start_gather();
-  return input;
+  given_dtype_ = input.dtype();
+  return casts_inputs() ? in_dtype(input, computed_dtype_) : input;
 }
 
 Tensor ShardedUnit::after_forward(nn::Module& module, const Tensor& output) {
   if (gives_up_after_forward(module)) reshard();
-  return output;
+  made_dtype_ = output.dtype();
+  return in_dtype(output, options_.mixed_precision.output_dtype.value_or(made_dtype_));
 }
 
 Tensor ShardedUnit::before_backward(nn::Module&, const Tensor& grad_output) {
@@ -147,14 +153,14 @@ Tensor ShardedUnit::before_backward(nn::Module&, const Tensor& grad_output) {
   ShardedUnit* const next = outermost_ == this ? outermost_->order_.units.back() : neighbour(-1);
   if (next && next != outermost_) next->start_gather();
   collect_whole_grads();
-  return grad_output;
+  return options_.mixed_precision.output_dtype ? in_dtype(grad_output, made_dtype_) : grad_output;
 }
 
 // If gradients are deferred, they are still to come; those that are there already wait with them.
 Tensor ShardedUnit::after_backward(nn::Module& module, const Tensor& grad_input) {
   reshard();
   if (!module.defers_parameter_grads()) reduce_grads();
-  return grad_input;
+  return casts_inputs() ? in_dtype(grad_input, given_dtype_) : grad_input;
 }
 
 void ShardedUnit::before_parameter_grads(nn::Module&) { collect_whole_grads(); }
@@ -172,8 +178,18 @@ void ShardedUnit::reduce_grads() {
   const int rank = get_rank(group_, where_);
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     parameters_[i].parameter->grad = layout_.part(grads_, i, rank);
-  if (syncs && !parameters_.empty()) start_reduction();
+  if (!parameters_.empty()) syncs ? start_reduction() : keep_whole_sums();
   if (outermost_ == this && last_reducing_) std::exchange(last_reducing_, nullptr)->finish_reduction();
+}
+
+// Between backwards, sums are in the dtype of the reduction: bf16 would lose what is small beside them.
+void ShardedUnit::keep_whole_sums() {
+  if (reduced_dtype_ == computed_dtype_) return;
+  const Tensor grads = std::exchange(whole_grads_, {}).to(reduced_dtype_);
+  if (whole_sums_.is_defined())
+    whole_sums_.add_(grads);
+  else
+    whole_sums_ = grads;
 }
 
 // One reduction at a time: the one before has had this unit's backward to finish.
@@ -182,9 +198,9 @@ void ShardedUnit::start_reduction() {
   if (last) last->finish_reduction();
   last = this;
   Reduction& r = reduction_.emplace();
-  Tensor in = empty({layout_.all_elements()}, computed_dtype_, shard_.device());
-  layout_.pack(std::exchange(whole_grads_, {}), in);
-  r.in = reduced_dtype_ == computed_dtype_ ? in : in.to(reduced_dtype_);
+  if (whole_sums_.is_defined()) keep_whole_sums();
+  r.in = empty({layout_.all_elements()}, reduced_dtype_, shard_.device());
+  layout_.pack(std::exchange(whole_sums_.is_defined() ? whole_sums_ : whole_grads_, {}), r.in);
   r.out = empty({layout_.shard_elements()}, reduced_dtype_, shard_.device());
   r.work = reduce_scatter_tensor(r.out, r.in, ReduceOp::avg, {.group = group_, .async_op = true}, where_);
 }

@@ -43,11 +43,13 @@ class ShardedUnit final : public nn::ModuleHook {
   void join(nn::Module& module);
   // The unit that comes `step` units after this one in forward, as far as that is known; null for none.
   ShardedUnit* neighbour(int step) const;
+  bool casts_inputs() const;
   bool gives_up_after_forward(const nn::Module& module) const;
 
   void start_gather();
   void collect_whole_grads();
   void reduce_grads();
+  void keep_whole_sums();
   void start_reduction();
   void finish_reduction();
   void add_to_gradients(const Tensor& reduced);
@@ -58,6 +60,7 @@ class ShardedUnit final : public nn::ModuleHook {
   ProcessGroup group_, replicas_;  // along which parameters are sharded, and those with equal shards
   const FlatLayout layout_;
   DType dtype_, gathered_dtype_, computed_dtype_, reduced_dtype_;
+  DType given_dtype_ = DType::f32, made_dtype_ = DType::f32;  // of the last forward's input and output
   Tensor shard_, grads_;  // flat: this rank's parts, which values and gradients are views of
 
   ShardedUnit* outermost_ = nullptr;
@@ -68,6 +71,7 @@ class ShardedUnit final : public nn::ModuleHook {
   Tensor gathering_;    // the shards of all ranks, until they are unpacked
   Tensor whole_;        // the whole parameters, flat, while they are gathered
   Tensor whole_grads_;  // the whole gradients, flat, in backward and between those without reduction
+  Tensor whole_sums_;  // the same between backwards if they are reduced in another dtype, which is this one's
 
   struct Reduction {
     Work work;
