@@ -45,9 +45,9 @@ struct MixedPrecision {
   // What parameters are gathered in and the unit computes in: bf16, f32 or f64. No layer computes in f16:
   // after a gather in f16 they compute in f32, with the rounded values.
   std::optional<DType> param_dtype = {};
-  // Of the gradients' reduction, and of their sums between two reductions; default: that of the computation.
+  // What gradients are reduced in, and summed in between two reductions; default: what the unit computes in.
   std::optional<DType> reduce_dtype = {};
-  // Of what forward() returns; default: as computed. backward() takes a gradient of that dtype.
+  // What forward() returns; default: as computed. backward() takes a gradient of that dtype.
   std::optional<DType> output_dtype = {};
   // With param_dtype: whether forward() converts a floating point input to what the unit computes in.
   // backward() then returns a gradient of the input's own dtype.
