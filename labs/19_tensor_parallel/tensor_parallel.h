@@ -91,8 +91,7 @@ struct Context {
   std::function<void(Linear& layer, const Tensor& x, const Tensor& grad)> add_gradients;
 };
 
-// ---------------------------------------------------------------------------------- Part 1: two kinds of
-// layer
+// ----------------------------------------------------------------------------- Part 1: two kinds of layer
 
 // Part 1. This rank's part of a column-parallel layer: the outputs that part_of() gives it. (A column of the
 // mathematician's weight is a row of PyTorch's.)
@@ -205,8 +204,7 @@ struct Loss {
 Loss vocabulary_loss(const Tensor& logits, Range columns, const std::vector<std::int64_t>& targets,
                      const ProcessGroup& group);
 
-// ---------------------------------------------------------------------------------- Part 5: sequence
-// parallel
+// ------------------------------------------------------------------------------ Part 5: sequence parallel
 
 // Outside the pairs, each rank has t/n of the tokens: group rank r has rows [r t/n, (r + 1) t/n). n divides
 // t.
