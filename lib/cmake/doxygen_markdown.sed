@@ -1,4 +1,5 @@
-# Doxygen 1.9 knows no links to a place within another page: it wants the place's name alone.
+# Doxygen 1.9 knows no links to a place within another page: it wants the place's name alone, and no code as its text.
+s|\[`([^]`]*)`\]\(([^) ]*\.md#)|[\1](\2|g
 s|\]\([^) ]*\.md#([A-Za-z0-9_-]+)\)|](@ref \1)|g
 # Nor bold text that begins with code.
 s#(^|[^*])\*\*(`[^*]*[^* ])\*\*#\1 <b>\2</b>#g

@@ -16,7 +16,7 @@ comparable() {
           s/(pid|waited) +[0-9]+/\1 #/; s/weights [0-9a-f]{8}/weights #/; s/ +/ /g' | awk NF | sort
 }
 
-# A handout's blocks have at most 100 columns (wide_blocks_test.cpp). There a longer line goes on in the next one, two
+# A handout's blocks have at most 100 columns (handouts_test.cpp). There a longer line goes on in the next one, two
 # columns further in than it begins. (Lines with other signs than ASCII are never that long.)
 wrapped() {
   awk 'function wrap(line, indent,   cut) {

@@ -1,4 +1,6 @@
-// A handout's blocks of code, pictures and output fit on its page: GitHub shows about 100 columns.
+// Handouts look as they should: their blocks of code, pictures and output fit on the page (GitHub shows about
+// 100 columns), and no line becomes a list by accident.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -23,9 +25,14 @@ int columns(std::string_view text) {
   return all;
 }
 
-bool begins_with_fence(std::string_view line) {
-  const auto first = line.find_first_not_of(' ');
-  return first != line.npos && line.substr(first).starts_with("```");
+std::string_view without_indent(std::string_view line) {
+  return line.substr(std::min(line.find_first_not_of(' '), line.size()));
+}
+
+// Lists have hyphens. A sum or a product that goes on in the next line must not become a list.
+bool is_list_by_accident(std::string_view line) {
+  const auto text = without_indent(line);
+  return text.starts_with("+ ") || text.starts_with("* ");
 }
 
 void check(const std::filesystem::path& page) {
@@ -35,16 +42,19 @@ void check(const std::filesystem::path& page) {
   int number = 0;
   for (std::string line; std::getline(in, line);) {
     ++number;
-    if (begins_with_fence(line))
+    if (without_indent(line).starts_with("```"))
       is_block = !is_block;
     else if (is_block)
       EXPECT_LE(columns(line), most_columns)
           << page.string() << ":" << number << ": let the line go on in the next one";
+    else
+      EXPECT_FALSE(is_list_by_accident(line))
+          << page.string() << ":" << number << ": end the line before with this sign";
   }
   EXPECT_FALSE(is_block) << page << ": a block does not end";
 }
 
-TEST(Handouts, HaveNoBlockOfMoreThan100Columns) {
+TEST(Handouts, HaveBlocksThatFitAndNoListsByAccident) {
   int pages = 0;
   for (const auto& lab : std::filesystem::directory_iterator(PROJECT_FOLDER "/labs")) {
     for (const auto* name : {"README.md", "README.zh-CN.md"}) {
