@@ -111,7 +111,7 @@ bool is_code(const std::string& line) {
 
 // lib/dist/README.md's table of files.
 TEST(House, TheWalkOfARingAllReduceOnlyBecomesShorter) {
-  constexpr std::size_t most_files = 130, most_lines = 8920;  // a weekend has time for 5500
+  constexpr std::size_t most_files = 128, most_lines = 8875;  // a weekend has time for 5500
   const std::regex file(R"(`([a-z0-9_/]+\.(?:h|cpp))`)");
   std::set<std::string> walk;
   bool is_in_walk = false;
@@ -133,9 +133,11 @@ TEST(House, TheWalkOfARingAllReduceOnlyBecomesShorter) {
 
 TEST(House, TheFilesThatTheFloorPlanNamesExist) {
   const std::regex file(R"(`([a-z0-9_/]+/[a-z0-9_]+\.(?:h|cpp))`)");
-  for (const std::string& line : lines_of(PROJECT_FOLDER "/lib/dist/README.md"))
+  for (const std::string& line : lines_of(PROJECT_FOLDER "/lib/dist/README.md")) {
+    if (!line.starts_with("| ")) continue;
     for (std::sregex_iterator found(line.begin(), line.end(), file), end; found != end; ++found)
       EXPECT_TRUE(fs::exists(PROJECT_FOLDER "/lib/dist/" + (*found)[1].str())) << (*found)[1];
+  }
 }
 
 TEST(House, FilesOfLibAreShort) {

@@ -9,47 +9,46 @@
 #include "dist/core/fail.h"
 #include "dist/core/tasking.h"
 #include "dist/group/diagnosis/call_observer.h"
-#include "dist/group/diagnosis/run_trace.h"
 #include "dist/group/job_state.h"
 
 namespace dist {
 namespace {
 
-// Reports to the observer how its user treats it.
+// Reports to the observers how its user treats it.
 class ObservedWork final : public WorkState {
  public:
-  ObservedWork(std::shared_ptr<CallObserver> observer, const CallNote& call, std::shared_ptr<WorkState> work)
-      : observer_(std::move(observer)), call_(call), work_(std::move(work)) {}
+  ObservedWork(std::shared_ptr<CallObserver> observers, const CallNote& call, std::shared_ptr<WorkState> work)
+      : observers_(std::move(observers)), call_(call), work_(std::move(work)) {}
   ~ObservedWork() override {
-    if (!ended_) told_ ? observer_->failed(call_.record) : observer_->never_waited(call_);
+    if (!ended_) told_ ? observers_->returned(call_.record, true) : observers_->dropped(call_);
   }
   ObservedWork(const ObservedWork&) = delete;
   ObservedWork& operator=(const ObservedWork&) = delete;
   void wait(Timeout timeout) override {
-    const bool for_ever = timeout == no_timeout;
-    if (for_ever) observer_->waiting(call_, true);
+    observers_->waiting(call_, timeout, true);
     try {
       work_->wait(timeout);
     } catch (...) {
       told_ = true;  // true after an error; after a timeout the operation goes on
-      if (work_->is_completed() && !ended_.exchange(true)) observer_->failed(call_.record);
+      observers_->waiting(call_, timeout, false);
+      if (work_->is_completed()) end(true);
       throw;
     }
-    if (for_ever) observer_->waiting(call_, false);
-    end();
+    observers_->waiting(call_, timeout, false);
+    end(false);
   }
   bool is_completed() override {
     const bool completed = work_->is_completed();
-    if (completed) end();
+    if (completed) end(false);
     return completed;
   }
   int source_rank() override { return work_->source_rank(); }
 
  private:
-  void end() {
-    if (!ended_.exchange(true)) observer_->ended(call_.record);
+  void end(bool with_error) {
+    if (!ended_.exchange(true)) observers_->returned(call_.record, with_error);
   }
-  const std::shared_ptr<CallObserver> observer_;
+  const std::shared_ptr<CallObserver> observers_;
   const CallNote call_;
   const std::shared_ptr<WorkState> work_;
   std::atomic<bool> ended_{false}, told_{false};
@@ -57,11 +56,6 @@ class ObservedWork final : public WorkState {
 
 bool has_tensors(const Operation& operation) {
   return !operation.outputs.empty() || !operation.inputs.empty();
-}
-
-bool has_root(OpKind kind) {
-  return kind == OpKind::broadcast || kind == OpKind::reduce || kind == OpKind::scatter ||
-         kind == OpKind::gather;
 }
 
 // Everything that a backend's support depends on besides the kind; never 0.
@@ -72,35 +66,8 @@ std::uint32_t signature(const Operation& operation) {
          at(device.index & 0x7ff, 20) | at(1, 31);
 }
 
-void write_down(const GroupState& group, const Operation& operation, FlightCall& record) {
-  record.family = is_collective(operation.kind) ? CallFamily::collective : CallFamily::message;
-  record.operation = name(operation.kind);
-  record.group = group.identity.context;
-  record.sequence = operation.sequence;
-  if (operation.kind != OpKind::barrier) {
-    record.count = operation.count();
-    record.dtype = operation.dtype();
-  }
-  if (has_root(operation.kind)) record.root = group.global_rank_of(operation.root);
-  if (!is_collective(operation.kind) && operation.peer != any_rank) {
-    record.peer = group.global_rank_of(operation.peer);
-  }
-  if (!is_collective(operation.kind)) record.tag = operation.tag;
-  record.where = operation.where;
-}
-
-// Prepares an operation that goes on after its caller has got its Work.
-CallNote let_go(const GroupState& group, Operation& operation) {
-  operation.own_tensors();
-  const CallNote note(group, operation);
-  CallObserver& observer = *group.job->observer;
-  if (observer.sees_everything) observer.issued(group, operation, true);
-  return note;
-}
-
 Work observed(const GroupState& group, const CallNote& call, std::shared_ptr<WorkState> state) {
-  if (const auto& tracer = group.job->tracer) state = traced(tracer, call, std::move(state));
-  return Work(std::make_shared<ObservedWork>(group.job->observer, call, std::move(state)));
+  return Work(std::make_shared<ObservedWork>(group.job->calls, call, std::move(state)));
 }
 
 // While it lives, no other thread issues a collective of this group. Two threads that come at exactly the
@@ -120,15 +87,15 @@ class OneAtATime {
   std::atomic<bool>* const taken_;
 };
 
-int run_observed(GroupState& group, Operation& operation) {
-  CallObserver& observer = *group.job->observer;
-  observer.issued(group, operation, false);
+// The simulator also sees when a call that blocks has returned.
+int run_simulated(GroupState& group, Operation& operation) {
+  CallObservers& calls = *group.job->calls;
   try {
     const int source = group.backend->run(operation);
-    observer.ended(operation.record);
+    calls.returned(operation.record, false);
     return source;
   } catch (const std::exception&) {
-    observer.failed(operation.record);
+    calls.returned(operation.record, true);
     throw;
   }
 }
@@ -178,7 +145,7 @@ void Call::refuse_non_member() const {
 
 // In a simulation, the backend that the program named runs as "sim", but accepts only its own tensors.
 void Call::check_device(Device device) const {
-  if (group.identity.asked.empty() || !group.job->observer->sees_everything) return;
+  if (group.identity.asked.empty() || !group.job->simulation) return;
   const BackendEntry& asked = backend_named(group.identity.asked);
   if (device.type == asked.device) return;
   const auto* const kind = asked.device == DeviceType::cpu ? "CPU" : "CUDA";
@@ -216,7 +183,7 @@ int Call::group_rank(std::string_view argument, int global, int in_group) const 
 }
 
 void Call::check_supported() const {
-  if (group.job->observer->sees_everything && !Tasking::current())
+  if (group.job->simulation && !Tasking::current())
     refuse(
         "a thread that a simulated rank made is not part of the simulation; call it from the rank's "
         "function");
@@ -253,17 +220,14 @@ void Call::refuse_second_thread() const {
 
 void Call::admit() {
   operation.sequence = is_collective(operation.kind) ? group.collectives++ : group.messages++;
-  operation.record = group.job->log->recorder.issued_by([this](FlightCall& record) {
-    write_down(group, operation, record);
-    record.blocks = !async;
-  });
-  trace_call(group, operation, async);
+  if (async) operation.own_tensors();  // it goes on after its caller has got its Work
+  group.job->calls->issued(group, operation, async);
 }
 
 std::vector<Work> submit(GroupState& group, std::vector<Operation> operations) {
   std::vector<CallNote> calls;
   calls.reserve(operations.size());
-  for (auto& operation : operations) calls.push_back(let_go(group, operation));
+  for (const auto& operation : operations) calls.emplace_back(group, operation);
   auto states = group.backend->submit_batch(std::move(operations));
   std::vector<Work> works;
   works.reserve(states.size());
@@ -279,11 +243,10 @@ Work Call::issue() {
   const OneAtATime turn(is_ordered ? &group.in_collective : nullptr);
   admit();
   if (async) {
-    const CallNote note = let_go(group, operation);
+    const CallNote note(group, operation);
     return observed(group, note, group.backend->submit(std::move(operation)));
   }
-  const int source =
-      group.job->observer->sees_everything ? run_observed(group, operation) : group.backend->run(operation);
+  const int source = group.job->simulation ? run_simulated(group, operation) : group.backend->run(operation);
   if (operation.kind == OpKind::recv) return Work(group.global_rank_of(source));
   return {};
 }

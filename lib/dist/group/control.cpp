@@ -183,26 +183,12 @@ ControlRecord::ControlRecord(GroupState& group, const ControlCall& call, std::ui
   record.group = group.identity.context;
   record.sequence = sequence;
   record.where = call.where;
-  id_ = group.job->log->recorder.issued(record);
-  group.job->log->recorder.started(id_, {});
-  if (!group.job->tracer) return;
-  trace::Call traced;
-  traced.record = id_;
-  traced.number = control_tags | sequence;
-  traced.event.group = record.group;
-  traced.event.sequence = sequence;
-  traced.event.name = call.name;
-  traced.event.where = call.where;
-  group.job->tracer->call_begins(std::move(traced));
+  group.job->calls->began(record, id_);
 }
 
-void ControlRecord::completed() {
-  group_.job->log->recorder.completed(id_);
-  if (group_.job->tracer) group_.job->tracer->call_ends(id_, trace::Ending::done);
-}
+void ControlRecord::completed() { group_.job->calls->ended(id_); }
 
 void ControlRecord::failed(const Error& error) {
-  if (group_.job->tracer) group_.job->tracer->call_ends(id_, trace::Ending::failed);
   std::rethrow_exception(group_.job->note_failure(id_, where_, std::make_exception_ptr(error)));
 }
 

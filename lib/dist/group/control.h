@@ -66,8 +66,7 @@ inline constexpr std::uint64_t fingerprint_tags = std::uint64_t{1} << 62;
 // The label of a message that no rank needs to receive: its sender has given up a monitored_barrier.
 inline constexpr std::string_view gave_up_label = "monitored_barrier_given_up";
 
-// Records a control call in the flight recorder and the trace while it lives, and adds the other ranks'
-// state to its timeouts.
+// Notifies the observers of a control call, and adds the other ranks' state to its timeouts.
 class ControlRecord {
  public:
   ControlRecord(GroupState& group, const ControlCall& call, std::uint64_t sequence);
@@ -77,7 +76,7 @@ class ControlRecord {
  private:
   GroupState& group_;
   CallSite where_;
-  std::uint64_t id_;
+  std::uint64_t id_ = 0;
 };
 
 }  // namespace dist

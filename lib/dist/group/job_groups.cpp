@@ -3,11 +3,23 @@
 #include <set>
 
 #include "dist/core/fail.h"
-#include "dist/group/diagnosis/group_observer.h"
+#include "dist/core/log.h"
+#include "dist/group/diagnosis/call_observer.h"
 #include "dist/group/job_state.h"
 #include "dist/group/join/virtual_world.h"
 
 namespace dist {
+
+GroupState::GroupState(Identity of, int my_global_rank)
+    : identity(std::move(of)), global_rank(my_global_rank), rank(group_rank_of(my_global_rank)) {}
+
+void GroupState::finish_pending() {
+  if (!backend) return;
+  for (const auto& given_up : backend->finish()) {
+    log(LogLevel::warn, "{} was never waited for, and nothing had arrived when the group was destroyed",
+        given_up);
+  }
+}
 
 // 1 where hosts are not known: among virtual ranks.
 int JobState::nodes_of(const Members& members) const {

@@ -12,6 +12,7 @@
 #include "dist/core/log.h"
 #include "dist/core/rank_label.h"
 #include "dist/group/control.h"
+#include "dist/group/diagnosis/fingerprint.h"
 #include "dist/group/diagnosis/run_trace.h"
 #include "dist/group/diagnosis/work_watch.h"
 #include "dist/group/join/rendezvous_store.h"
@@ -73,8 +74,8 @@ JobState::JobState(const InitOptions& options, RankContext& of, CallSite where)
   context.virtual_world ? join_virtually(options) : join(options);
   try {
     log = std::make_shared<FlightLog>(job.rank, job.world_size, settings.recorder_size, settings.dump_dir);
-    if (!observer) observer = work_watch_ = std::make_shared<WorkWatch>(log);
     context.virtual_world ? void(endpoint = context.virtual_world->endpoint(job.rank)) : connect();
+    subscribe_observers();
     GroupState::Identity world{"the default group", 0, Members::everybody(job.world_size), backend, asked,
                                job.timeout};
     // Before a backend begins to communicate: ranks that named different ones learn it here.
@@ -113,7 +114,18 @@ void JobState::join_virtually(const InitOptions& options) {
     refuse("world_size", options.world_size, job.world_size);
   job.timeout = options.timeout.value_or(read_timeout(process_environment));
   settings.recorder_size = world.recorder_size();
-  observer = world.observer(job.rank);
+  simulation = world.observer(job.rank);
+}
+
+void JobState::subscribe_observers() {
+  calls = std::make_shared<CallObservers>();
+  calls->subscribe(record_calls(log), true);
+  if (tracer) calls->subscribe(trace_calls(tracer), true);
+  if (settings.debug == DebugLevel::detail) calls->subscribe(std::make_shared<MismatchCheck>(), true);
+  if (simulation)
+    calls->subscribe(simulation, true);
+  else
+    calls->subscribe(work_watch_ = std::make_shared<WorkWatch>(log), false);
 }
 
 void JobState::connect() {

@@ -67,16 +67,16 @@ class JobState : public std::enable_shared_from_this<JobState> {
   // stays in a call of it.
   void remove_group(GroupState& group);
 
-  // Handles a failed operation: it is recorded and dumped, and a timeout gets the other ranks' state added,
-  // and a finding where that state proves one (this takes at most a second). Returns the error that the user
-  // gets.
+  // Handles a failed operation: the observers are notified, it is dumped, and a timeout gets the other ranks'
+  // state added, and a finding where that state proves one (this takes at most a second). Returns the error
+  // that the user gets.
   std::exception_ptr note_failure(std::uint64_t record, CallSite where, std::exception_ptr error) noexcept;
 
   // Where this rank's tensors go by default.
   Device device() const;
 
-  // Passes a finding to the observer. Where that does not take it, an error must: returns what to add to the
-  // error's text, "; D9 group used wrongly: ...".
+  // Passes a finding to the simulation. Where that does not take it, an error must: returns what to add to
+  // the error's text, "; D9 group used wrongly: ...".
   std::string tell(check::Finding finding);
 
   const CallSite joined_at;  // the call of init_process_group
@@ -86,7 +86,8 @@ class JobState : public std::enable_shared_from_this<JobState> {
   std::shared_ptr<Endpoint> endpoint;
   std::unique_ptr<Watchdog> watchdog;
   RankContext& context;
-  std::shared_ptr<CallObserver> observer;
+  std::shared_ptr<CallObservers> calls;             // notified of every call
+  std::shared_ptr<SimulationObserver> simulation;   // one of them; null: no simulation, or it only runs
   std::shared_ptr<trace::RankTracer> tracer;        // null: no trace is kept, or the simulator keeps it
   CostModel costs;                                  // rank 0's, so that all ranks make the same choices
   std::vector<std::shared_ptr<GroupState>> groups;  // changed under groups_mutex_
@@ -97,6 +98,7 @@ class JobState : public std::enable_shared_from_this<JobState> {
   void join(const InitOptions& options);  // with processes and threads
   void join_virtually(const InitOptions& options);
   void connect();
+  void subscribe_observers();
   int nodes_of(const Members& members) const;
   bool sends_by_tcp() const;     // whether some of its messages go over TCP
   CostModel costs_here() const;  // this machine's figures
@@ -111,7 +113,7 @@ class JobState : public std::enable_shared_from_this<JobState> {
   void leave_store(Deadline deadline) noexcept;
   void leave_with(const std::string& reason, Deadline deadline) noexcept;
 
-  std::shared_ptr<WorkWatch> work_watch_;  // the observer of a real rank
+  std::shared_ptr<WorkWatch> work_watch_;  // null in a simulation that checks
   std::unique_ptr<SignalDump> signal_dump_;
   std::unique_ptr<StallLook> stall_look_;       // null: it is not wanted
   const std::uint32_t forks_ = forks_before();  // forks_before() when it was made

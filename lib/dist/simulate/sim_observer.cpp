@@ -1,5 +1,5 @@
 // SimObserver: what it checks when an operation is issued (overlap with those in flight, a digest of what is
-// sent, a loan of the user's tensors) and when it ends, fails or is never waited for. Findings go to the
+// sent, a loan of the user's tensors) and when it returns or is dropped. Findings go to the
 // Inspector.
 #include "dist/simulate/sim_observer.h"
 
@@ -186,9 +186,10 @@ std::optional<SimObserver::InFlight> SimObserver::take(std::uint64_t record, tra
   return flown;
 }
 
-void SimObserver::ended(std::uint64_t record) {
-  auto flown = take(record, trace::Ending::done);
+void SimObserver::returned(std::uint64_t record, bool with_error) {
+  auto flown = take(record, with_error ? trace::Ending::failed : trace::Ending::done);
   if (!flown) return;
+  if (with_error) return forget_ranges(record);
   if (flown->digest != 0 && flown->digest != digest_of(record, flown->loan != nullptr))
     note_change(flown->call);
   forget_ranges(record);
@@ -196,11 +197,7 @@ void SimObserver::ended(std::uint64_t record) {
   for (auto& [users, written] : flown->loan->results) users.copy_(written);
 }
 
-void SimObserver::failed(std::uint64_t record) {
-  if (take(record, trace::Ending::failed)) forget_ranges(record);
-}
-
-void SimObserver::never_waited(const CallNote& call) {
+void SimObserver::dropped(const CallNote& call) {
   if (take(call.record, trace::Ending::cut_off)) forget_ranges(call.record);
   if (!inspector_ || !inspector_->checks() || std::uncaught_exceptions() > 0) return;
   inspector_->note(dropped_work(call), Telling::unless_failed);

@@ -13,15 +13,14 @@
 
 namespace dist::sim {
 
-class SimObserver final : public CallObserver {
+class SimObserver final : public SimulationObserver {
  public:
-  SimObserver(Inspector& inspector, int rank) : CallObserver(true), inspector_(&inspector), rank_(rank) {}
+  SimObserver(Inspector& inspector, int rank) : inspector_(&inspector), rank_(rank) {}
   void forget() { inspector_ = nullptr; }  // the inspector is gone
 
   void issued(const GroupState& group, Operation& operation, bool async) override;
-  void ended(std::uint64_t record) override;
-  void failed(std::uint64_t record) override;
-  void never_waited(const CallNote& call) override;
+  void returned(std::uint64_t record, bool with_error) override;
+  void dropped(const CallNote& call) override;
   void has_copies(const GroupState& group, check::Copies copies) override;
   bool found(check::Finding finding) override;
 

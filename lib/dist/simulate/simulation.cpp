@@ -143,7 +143,7 @@ std::shared_ptr<Endpoint> Simulation::endpoint(int rank) {
 // Thousands of ranks share this memory, so each remembers less.
 std::size_t Simulation::recorder_size() const { return options_.ranks <= 64 ? 64 : 4; }
 
-std::shared_ptr<CallObserver> Simulation::observer(int rank) {
+std::shared_ptr<SimulationObserver> Simulation::observer(int rank) {
   if (!options_.check && !options_.trace) return nullptr;
   auto& observer = observers_[index(rank)];
   if (!observer) observer = std::make_shared<SimObserver>(*this, rank);

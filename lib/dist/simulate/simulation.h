@@ -48,7 +48,7 @@ class Simulation final : public VirtualWorld,
   }
   std::size_t recorder_size() const override;
   CostModel costs() const override { return costs_; }
-  std::shared_ptr<CallObserver> observer(int rank) override;
+  std::shared_ptr<SimulationObserver> observer(int rank) override;
 
   AccessGuard& guard() override { return scheduler_.guard(); }
   bool checks() const override { return options_.check; }

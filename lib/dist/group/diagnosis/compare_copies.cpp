@@ -42,8 +42,7 @@ std::vector<check::Copies> exchanged(GroupState& group, const check::Copies& min
 bool compares_copies(const ProcessGroup& group) {
   if (is_used_alone(group)) return false;
   const JobState& job = *group.state()->job;
-  return job.observer->sees_everything ||
-         (!job.context.virtual_world && job.settings.debug == DebugLevel::detail);
+  return job.simulation || (!job.context.virtual_world && job.settings.debug == DebugLevel::detail);
 }
 
 void compare_copies(const ProcessGroup& of, check::Copies mine) {
@@ -51,7 +50,7 @@ void compare_copies(const ProcessGroup& of, check::Copies mine) {
   const GroupInUse group(of, "compare_copies", mine.where);
   JobState& job = *group->job;
   mine.rank = group->global_rank;
-  if (job.observer->sees_everything) return job.observer->has_copies(*group, std::move(mine));
+  if (job.simulation) return job.simulation->has_copies(*group, std::move(mine));
   const auto all = exchanged(*group, mine);
   if (all.empty()) return;
   if (auto finding = check::explain_copies(all)) {

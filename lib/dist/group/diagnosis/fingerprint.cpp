@@ -1,4 +1,4 @@
-// The mismatch check. A Fingerprint is what must be equal on all ranks; compare_fingerprints() exchanges it
+// The mismatch check. A Fingerprint is what must be equal on all ranks; MismatchCheck exchanges it
 // and reports D2 or D3. Where sizes differ between ranks legitimately (all_to_all, scatter ...),
 // check_traffic() compares them in pairs.
 #include "dist/group/diagnosis/fingerprint.h"
@@ -136,7 +136,8 @@ check::Code kind_of_difference(Fingerprint a, const Fingerprint& b) {
   return a == b ? check::Code::misfit_message : check::Code::mismatched_collective;
 }
 
-void compare_fingerprints(GroupState& group, const Operation& operation) {
+void MismatchCheck::started(GroupState& group, const Operation& operation, const Plan&) {
+  if (!is_collective(operation.kind)) return;
   const Fingerprint print(group, operation);
   // Sizes are left out, so that D2 and D3 can be told from each other.
   Fingerprint call = print;

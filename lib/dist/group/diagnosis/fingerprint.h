@@ -4,6 +4,7 @@
 
 #include "dist/backend/operation.h"
 #include "dist/check/finding.h"
+#include "dist/group/diagnosis/call_observer.h"
 #include "dist/group/group_state.h"
 
 namespace dist {
@@ -31,6 +32,9 @@ check::Code kind_of_difference(Fingerprint a, const Fingerprint& b);
 // Error{mismatch} on every rank says which rank is in which collective, or which sizes do not fit;
 // Error{timeout} names the ranks that did not come to a collective with this number. Blocks until all have
 // come.
-void compare_fingerprints(GroupState& group, const Operation& operation);
+class MismatchCheck final : public CallObserver {
+ public:
+  void started(GroupState& group, const Operation& operation, const Plan& way) override;
+};
 
 }  // namespace dist

@@ -1,5 +1,5 @@
 // Traces of real runs. Moment puts all ranks on rank 0's time (origin_of); make_tracer() and start_trace()
-// begin a trace, trace_call() and traced() record calls and waits, write_trace() writes this rank's file.
+// begin a trace, trace_calls() records calls and waits, write_trace() writes this rank's file.
 #include "dist/group/diagnosis/run_trace.h"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
+#include "dist/group/control.h"
 #include "dist/group/group_state.h"
 #include "dist/group/job_state.h"
 #include "dist/trace/parts.h"
@@ -21,32 +22,45 @@ std::int64_t ns_of(TimePoint time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }
 
-class TracedWork final : public WorkState {
+class CallTracing final : public CallObserver {
  public:
-  TracedWork(std::shared_ptr<trace::RankTracer> tracer, const CallNote& call, std::shared_ptr<WorkState> work)
-      : tracer_(std::move(tracer)), work_(std::move(work)) {
-    like_.rank = call.rank;
-    like_.sequence = call.sequence;
-    like_.name = name(call.kind);
-    like_.where = call.where;
+  explicit CallTracing(std::shared_ptr<trace::RankTracer> tracer) : tracer_(std::move(tracer)) {}
+
+  void issued(const GroupState& group, Operation& operation, bool async) override {
+    tracer_->call_begins(call_of(group, operation, async));
   }
-  void wait(Timeout timeout) override {
-    const std::int64_t begin = tracer_->now();
-    try {
-      work_->wait(timeout);
-    } catch (...) {
-      tracer_->waited(like_, begin);
-      throw;
+  void began(const FlightCall& call, std::uint64_t& record) override {
+    trace::Call traced;
+    traced.record = record;
+    traced.number = control_tags | call.sequence;
+    traced.event.group = call.group;
+    traced.event.sequence = call.sequence;
+    traced.event.name = call.operation;
+    traced.event.where = call.where;
+    tracer_->call_begins(std::move(traced));
+  }
+  void started(GroupState&, const Operation& operation, const Plan& way) override {
+    if (is_collective(operation.kind))
+      tracer_->call_runs(operation.record, way.algorithm, way.in_shared_memory);
+  }
+  void ended(std::uint64_t record) override { tracer_->call_ends(record, trace::Ending::done); }
+  void failed(std::uint64_t record) override { tracer_->call_ends(record, trace::Ending::failed); }
+  void waiting(const CallNote& call, Timeout, bool yes) override {
+    thread_local std::int64_t begin = 0;  // a thread waits for one Work at a time
+    if (yes) {
+      begin = tracer_->now();
+      return;
     }
-    tracer_->waited(like_, begin);
+    trace::Event like;
+    like.rank = call.rank;
+    like.sequence = call.sequence;
+    like.name = name(call.kind);
+    like.where = call.where;
+    tracer_->waited(like, begin);
   }
-  bool is_completed() override { return work_->is_completed(); }
-  int source_rank() override { return work_->source_rank(); }
 
  private:
   const std::shared_ptr<trace::RankTracer> tracer_;
-  const std::shared_ptr<WorkState> work_;
-  trace::Event like_;
 };
 
 }  // namespace
@@ -104,14 +118,8 @@ trace::Call call_of(const GroupState& group, const Operation& operation, bool as
   return call;
 }
 
-void trace_call(const GroupState& group, const Operation& operation, bool async) {
-  if (trace::RankTracer* const tracer = group.job->tracer.get())
-    tracer->call_begins(call_of(group, operation, async));
-}
-
-std::shared_ptr<WorkState> traced(std::shared_ptr<trace::RankTracer> tracer, const CallNote& call,
-                                  std::shared_ptr<WorkState> work) {
-  return std::make_shared<TracedWork>(std::move(tracer), call, std::move(work));
+std::shared_ptr<CallObserver> trace_calls(std::shared_ptr<trace::RankTracer> tracer) {
+  return std::make_shared<CallTracing>(std::move(tracer));
 }
 
 void write_trace(trace::RankTracer& tracer, const std::string& path) noexcept {

@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "dist/backend/operation.h"
-#include "dist/backend/work.h"
 #include "dist/group/diagnosis/call_observer.h"
 #include "dist/group/join/rendezvous.h"
 #include "dist/group/join/settings.h"
@@ -41,12 +40,8 @@ void start_trace(trace::RankTracer& tracer, const Job& job, const Moment& rank_0
 // An admitted call in the form that traces have; its algorithm is not known yet.
 trace::Call call_of(const GroupState& group, const Operation& operation, bool async);
 
-// Records that an admitted call begins; does nothing without a trace. RankTracer::call_ends() ends it.
-void trace_call(const GroupState& group, const Operation& operation, bool async);
-
-// The same Work, with its waits traced.
-std::shared_ptr<WorkState> traced(std::shared_ptr<trace::RankTracer> tracer, const CallNote& call,
-                                  std::shared_ptr<WorkState> work);
+// Traces the calls of this rank, and the waits for their Works.
+std::shared_ptr<CallObserver> trace_calls(std::shared_ptr<trace::RankTracer> tracer);
 
 // Writes this rank's events into its file (trace/parts.h), if the trace has begun. A failure is a warning.
 void write_trace(trace::RankTracer& tracer, const std::string& path) noexcept;

@@ -6,6 +6,7 @@
 #include "dist/group/group_state.h"
 
 namespace dist {
+
 CallNote::CallNote(const GroupState& group, const Operation& operation)
     : kind(operation.kind),
       dtype(operation.dtype()),
@@ -20,14 +21,12 @@ std::string CallNote::doing() const {
   return describe_call(name(kind), sequence, amount.str());
 }
 
-void WorkWatch::waiting(const CallNote& call, bool yes) { log_->recorder.waiting(call.record, yes); }
-
-void WorkWatch::note_failure(std::uint64_t record) {
+void WorkWatch::failed(std::uint64_t record) {
   silent_ = true;
   if (const auto entry = log_->recorder.find(record); !entry || entry->blocks) heard_ = true;
 }
 
-void WorkWatch::never_waited(const CallNote& call) {
+void WorkWatch::dropped(const CallNote& call) {
   if (std::uncaught_exceptions() > 0 || heard_) return;
   if (!silent_) return log(LogLevel::warn, "{}", dropped_work(call).line());
   const auto entry = log_->recorder.find(call.record);

@@ -1,5 +1,4 @@
-// WorkWatch: the CallObserver of a real rank. It reports a Work that is dropped without a wait (D6),
-// and records in the flight recorder for which asynchronous operations the rank blocks.
+// WorkWatch: the CallObserver that reports a Work that is dropped without a wait (D6).
 #pragma once
 
 #include <atomic>
@@ -13,16 +12,17 @@ namespace dist {
 // Thread-safe.
 class WorkWatch final : public CallObserver {
  public:
-  explicit WorkWatch(std::shared_ptr<FlightLog> log) : CallObserver(false), log_(std::move(log)) {}
+  explicit WorkWatch(std::shared_ptr<FlightLog> log) : log_(std::move(log)) {}
 
-  // Called when this operation has failed: Works are easily dropped then. From now on at most one thing is
-  // reported: the error of a dropped Work, if the program has not seen any error.
-  void note_failure(std::uint64_t record);
   void keep_silent() { silent_ = heard_ = true; }
 
-  void waiting(const CallNote& call, bool yes) override;
-  void failed(std::uint64_t) override { heard_ = true; }
-  void never_waited(const CallNote& call) override;
+  // An operation has failed: Works are easily dropped then. From now on at most one thing is reported: the
+  // error of a dropped Work, if the program has not seen any error.
+  void failed(std::uint64_t record) override;
+  void returned(std::uint64_t, bool with_error) override {
+    if (with_error) heard_ = true;
+  }
+  void dropped(const CallNote& call) override;
 
  private:
   const std::shared_ptr<FlightLog> log_;

@@ -7,8 +7,8 @@ namespace dist {
 
 std::exception_ptr JobState::note_failure(std::uint64_t record, CallSite where,
                                           std::exception_ptr error) noexcept {
-  if (work_watch_) work_watch_->note_failure(record);
   try {
+    calls->failed(record);
     std::rethrow_exception(error);
   } catch (const Error& thrown) {
     try {
@@ -19,14 +19,14 @@ std::exception_ptr JobState::note_failure(std::uint64_t record, CallSite where,
       const std::string others = ask_others(record, thrown);
       const bool explains_better = check::without_finding(others) != others;
       text = (explains_better ? std::string(check::without_finding(text)) : text) + others;
-      log->recorder.failed(record, text);
+      calls->explained(record, text);
       dump(*log, name(thrown.code()));
       return std::make_exception_ptr(Error(thrown.code(), text));
     } catch (const std::exception&) {
       return error;  // no memory for more words
     }
   } catch (const std::exception& thrown) {
-    log->recorder.failed(record, thrown.what());
+    calls->explained(record, thrown.what());
     dump(*log, "error");
     return error;
   } catch (...) {
@@ -56,7 +56,7 @@ std::string JobState::ask_others(std::uint64_t record, const Error& error) {
 
 std::string JobState::tell(check::Finding finding) {
   std::string line = "; " + finding.line();
-  return observer && observer->found(std::move(finding)) ? "" : line;
+  return simulation && simulation->found(std::move(finding)) ? "" : line;
 }
 
 }  // namespace dist

@@ -14,7 +14,7 @@
 
 namespace dist {
 
-class CallObserver;
+class SimulationObserver;
 
 // A control call of one rank.
 struct BoardCall {
@@ -36,9 +36,9 @@ class VirtualWorld {
   // Passes on this rank's message and waits for those of all members. Null when the deadline passed first;
   // `missing` then has the group ranks that did not come.
   virtual std::shared_ptr<const Exchanged> exchange(const BoardCall& mine, std::vector<int>& missing) = 0;
-  virtual std::size_t recorder_size() const = 0;                 // how many operations a rank remembers
-  virtual CostModel costs() const = 0;                           // all ranks choose algorithms by them
-  virtual std::shared_ptr<CallObserver> observer(int rank) = 0;  // may be null
+  virtual std::size_t recorder_size() const = 0;                       // how many operations a rank remembers
+  virtual CostModel costs() const = 0;                                 // all ranks choose algorithms by them
+  virtual std::shared_ptr<SimulationObserver> observer(int rank) = 0;  // may be null
 };
 
 }  // namespace dist

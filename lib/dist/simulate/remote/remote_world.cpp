@@ -58,7 +58,7 @@ std::shared_ptr<const Exchanged> RemoteWorld::exchange(const BoardCall& mine, st
   return exchanged;
 }
 
-std::shared_ptr<CallObserver> RemoteWorld::observer(int) { return observer_; }
+std::shared_ptr<SimulationObserver> RemoteWorld::observer(int) { return observer_; }
 
 void RemoteWorld::compare_collective(int, const Attendance& call) {
   Question(Verb::compare_collective).with(call).ask();

@@ -32,7 +32,7 @@ class RemoteWorld final : public VirtualWorld, public Inspector {
   std::shared_ptr<const Exchanged> exchange(const BoardCall& mine, std::vector<int>& missing) override;
   std::size_t recorder_size() const override { return greeting_.recorder_size; }
   CostModel costs() const override { return greeting_.costs; }
-  std::shared_ptr<CallObserver> observer(int rank) override;
+  std::shared_ptr<SimulationObserver> observer(int rank) override;
 
   bool checks() const override { return greeting_.checks; }
   bool traces() const override { return greeting_.traces; }

@@ -111,7 +111,8 @@ bool Connections::flush_backlog() {
 
 bool Connections::has_socket_backlog() const { return std::ranges::any_of(backlog_, &Link::writes_to_fd); }
 
-bool Connections::sleep(Lock& lock, Deadline deadline, const std::function<bool()>& must_stay_awake) {
+bool Connections::sleep(LeaderLock& leader_lock, Lock& lock, Deadline deadline,
+                        const std::function<bool()>& must_stay_awake) {
   if (has_cores_) make_way();
   SharedSegmentHeader& own = own_->header();
   own.sleeping.store(1);
@@ -124,7 +125,7 @@ bool Connections::sleep(Lock& lock, Deadline deadline, const std::function<bool(
     asleep_ = true;
     lock.unlock();
     const auto ready = poller_.wait(events, until.poll_ms());
-    lock.lock();
+    leader_lock.enter_again(lock);
     asleep_ = false;
     show_core(own);
     moved = take_in(ready);

@@ -47,7 +47,8 @@ class Connections {
 
   // Sleeps without the lock. `must_stay_awake` is asked last, when the peers already know that this rank
   // sleeps; it calls look_before_sleep(). Returns whether something arrived.
-  bool sleep(Lock& lock, Deadline deadline, const std::function<bool()>& must_stay_awake);
+  bool sleep(LeaderLock& leader_lock, Lock& lock, Deadline deadline,
+             const std::function<bool()>& must_stay_awake);
   // Polls once more, and reports to the peers all that was read. True: do not sleep.
   bool look_before_sleep();
   bool is_asleep() const { return asleep_; }

@@ -31,6 +31,13 @@ class LeaderLock {
     return lock;
   }
 
+  // For the leader, which slept without it.
+  void enter_again(Lock& lock) {
+    ++contenders_;
+    lock.lock();
+    --contenders_;
+  }
+
   // Blocks until done(), a predicate under the lock, or until the deadline: then returns false. `lead` is
   // called to poll in the meantime: lead(lock, done, deadline) returns what await() is to return.
   template <class Done, class Lead>
@@ -76,7 +83,7 @@ class LeaderLock {
     changed_.notify_all();
   }
 
-  // A leader calls this between its polls, to let other threads have the lock.
+  // To be called between polls: a thread that asks again at once would keep the lock from all others.
   void let_others_in(Lock& lock) {
     if (contenders_.load(std::memory_order_relaxed) == 0) return;
     lock.unlock();

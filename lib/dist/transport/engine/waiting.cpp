@@ -63,7 +63,8 @@ bool Waiting::lead(Lock& lock, const std::function<bool()>& done, Deadline deadl
       continue;
     }
     if (deadline.passed()) return false;
-    if (connections_.sleep(lock, deadline, [this] { return look_before_sleep(); })) spin_.found();
+    if (connections_.sleep(leader_lock_, lock, deadline, [this] { return look_before_sleep(); }))
+      spin_.found();
     spin_.restart();
   }
 }
@@ -96,6 +97,7 @@ bool Waiting::look_before_sleep() {
 void Waiting::look_around(Lock& lock) {
   advance(lock);
   if (connections_.is_asleep() && look_before_sleep()) connections_.wake_sleeper();
+  leader_lock_.let_others_in(lock);
 }
 
 // Another leader polls itself.
