@@ -125,15 +125,27 @@ void diagnose(const OneRank& one, const Step& step, const Numbers& last_gradient
   const auto fits = [&](const Numbers& weights) {
     return are_near(gradient_of(one, last, weights), last_gradient);
   };
-  Numbers means, last_only(m);
-  for (const std::size_t count : step.samples) means.push_back(1 / static_cast<double>(m * count));
+  const bool loss_is_right = is_near(loss_of(one, right_weights(step)), loss);
+  const auto gives = [&](const Numbers& weights) {
+    return !loss_is_right && is_near(loss_of(one, weights), loss);
+  };
+  Numbers means, own, last_only(m);
+  for (const std::size_t count : step.samples) {
+    means.push_back(1 / static_cast<double>(m * count));
+    own.push_back(1 / static_cast<double>(count));
+  }
   last_only.back() = right_weights(step).back();
-  if (fits(means) || is_near(loss_of(one, means), loss)) {
+  if (fits(own) || gives(own)) {
+    misconception(
+        "divides_by_its_own_samples",
+        "each micro-batch was divided by its own number of samples; fix: divide by the number of ALL "
+        "samples");
+  } else if (fits(means) || gives(means)) {
     misconception(
         "mean_of_means",
         "this is the mean of the micro-batches' means, in which a sample of a small micro-batch counts "
         "more; fix: divide each sum by the number of ALL samples");
-  } else if (fits(Numbers(m, 1)) || is_near(loss_of(one, Numbers(m, 1)), loss)) {
+  } else if (fits(Numbers(m, 1)) || gives(Numbers(m, 1))) {
     misconception("sum_of_losses",
                   "this is the sum over the samples; fix: divide by the number of all samples");
   } else if (fits(last_only)) {
@@ -141,6 +153,18 @@ void diagnose(const OneRank& one, const Step& step, const Numbers& last_gradient
                   "only the last micro-batch has changed the gradients; fix: run backward for every "
                   "micro-batch, with the gradient of its own loss");
   }
+}
+
+// Where two gradients differ first.
+std::string difference(const Numbers& right, const Numbers& got) {
+  if (right.size() != got.size())
+    return fmt::format("the weight's gradient must have {} elements and has {}", right.size(), got.size());
+  const auto [wanted, found] = std::ranges::mismatch(right, got, is_near);
+  if (wanted == right.end()) return "the weight's gradient is right";
+  std::size_t wrong = 0;
+  for (std::size_t k = 0; k < right.size(); ++k) wrong += !is_near(right[k], got[k]);
+  return fmt::format("element {} of the weight's gradient must be {} and is {} ({} of {} elements differ)",
+                     wanted - right.begin(), *wanted, *found, wrong, right.size());
 }
 
 bool is_right(const Drawn& drawn, const Step& step, const std::vector<Json>& replies) {
@@ -178,8 +202,8 @@ bool is_right(const Drawn& drawn, const Step& step, const std::vector<Json>& rep
                     "the gradients of the last rank are right, those of a rank before it are not: what it "
                     "received belongs to another micro-batch; fix: send the result of the backward that has "
                     "just run");
-    ADD_FAILURE() << fmt::format("{}, rank {}: the loss must be {} and the gradient {}; they are {} and {}",
-                                 about, i, right_loss, Json(right).dump(), got_loss, Json(got).dump());
+    ADD_FAILURE() << fmt::format("{}, rank {}: the loss must be {} and is {}; {}", about, i, right_loss,
+                                 got_loss, difference(right, got));
     return false;
   }
   return true;
