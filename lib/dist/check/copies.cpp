@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "dist/core/half.h"
+#include "dist/core/values.h"
 
 namespace dist::check {
 
@@ -34,6 +35,7 @@ Finding explain_summands(std::span<const Copies> all) {
 }  // namespace
 
 Sketch sketch_of(const Tensor& tensor) {
+  if (!has_values(tensor.dtype())) return {};  // like any other
   const Tensor here = tensor.to(cpu);
   double squares = 0;
   std::array<double, 3> sums{};

@@ -8,6 +8,7 @@
 #include "dist/core/fail.h"
 #include "dist/core/kernels.h"
 #include "dist/core/shape.h"
+#include "dist/core/values.h"
 
 namespace dist {
 
@@ -58,7 +59,7 @@ void copy_rows(Device device, std::byte* to, const std::byte* from, const RowCop
 // Copies between `part` and the entries of `whole` that begin at `start`.
 enum class Way : std::uint8_t { out_of_whole, into_whole };
 void copy_part(const Tensor& whole, std::size_t axis, std::int64_t start, const Tensor& part, Way way) {
-  if (part.numel() == 0) return;
+  if (part.numel() == 0 || !has_values(part.dtype())) return;
   const auto bytes_of = [&](std::int64_t entries) {
     return static_cast<std::size_t>(entries * product_of(whole.shape(), axis + 1, whole.shape().size())) *
            size_of(whole.dtype());

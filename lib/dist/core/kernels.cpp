@@ -11,6 +11,7 @@
 #include "dist/core/fail.h"
 #include "dist/core/reduction_watch.h"
 #include "dist/core/tasking.h"
+#include "dist/core/values.h"
 
 namespace dist {
 
@@ -52,10 +53,11 @@ void check_copy(const TensorView& to, const TensorView& from) {
   check_overlap("copy", to, from);
 }
 
-// Runs `host()` or, for a view on a device, `device(api, stream)`. Empty views need neither.
+// Runs `host()` or, for a view on a device, `device(api, stream)`. Views without elements or values need
+// neither.
 template <class Host, class OnDevice>
 void dispatch(const TensorView& view, const Host& host, const OnDevice& device) {
-  if (view.count == 0) return;
+  if (view.count == 0 || !has_values(view.dtype)) return;
   if (on_cpu(view)) return host();
   device(device_api(view.device.type), current_stream(view.device));
 }
@@ -106,6 +108,7 @@ void copy(const TensorView& to, const TensorView& from) {
   check_copy(to, from);
   if (to.count == 0 || to.data == from.data) return;
   if (Tasking* const simulated = Tasking::current()) simulated->copied(to.data, from.data, to.bytes());
+  if (!has_values(to.dtype)) return;
   if (on_cpu(to) && on_cpu(from)) {
     copy_bytes(to.data, from.data, to.bytes());
   } else {
@@ -158,6 +161,7 @@ void convert(TensorView to, TensorView from) {
          to.device.str());
   if (to.dtype == from.dtype) return copy(to, from);
   check_overlap("convert", to, from);
+  if (!has_values(from.dtype)) return;
   dispatch(
       to, [&] { cpu_kernels::convert(to, from); },
       [&](DeviceApi& api, StreamHandle stream) { api.convert(to.device, stream, to, from); });

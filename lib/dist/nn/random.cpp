@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "dist/core/tasking.h"
+#include "dist/core/values.h"
 #include "dist/nn/row_functors.h"
 
 namespace dist::nn {
@@ -33,6 +34,7 @@ void manual_seed(std::uint64_t seed) { own_generator().seed(static_cast<std::uin
 Tensor uniform(Shape shape, double bound) {
   std::mt19937& generator = own_generator();
   Tensor t = empty(std::move(shape), DType::f32, cpu);
+  if (!has_values(t.dtype())) return t.to(get_default_device());
   const auto from = static_cast<float>(-bound), to = static_cast<float>(bound);
   for (float& element : t.data<float>()) {
     constexpr std::uint32_t mask = (1U << 24) - 1;  // the bits of an f32
@@ -50,6 +52,7 @@ std::uint64_t random_key() {
 // Two numbers from two uniform ones (Box, Muller 1958).
 Tensor normal(Shape shape, double deviation, std::uint64_t key) {
   Tensor t = empty(std::move(shape), DType::f32, cpu);
+  if (!has_values(t.dtype())) return t.to(get_default_device());
   const auto elements = t.data<float>();
   for (std::size_t i = 0; i < elements.size(); i += 2) {
     const double u = (static_cast<double>(functors::mix(key, i) >> 11) + 1) * 0x1p-53;

@@ -35,6 +35,7 @@ Scheduler::Scheduler(Topology topology, int ranks, const SchedulerOptions& optio
     : network_(std::move(topology), ranks, *this),
       stacks_(ranks, options.stack_bytes, options.stacks),
       guard_(options.guard_tensors),
+      values_(options.values),
       marks_(ranks),
       stack_bytes_(options.stack_bytes),
       tasks_(static_cast<std::size_t>(ranks) + 1),

@@ -14,6 +14,7 @@
 #include "dist/core/sanitizer.h"
 #include "dist/core/tasking.h"
 #include "dist/sim/access_guard.h"
+#include "dist/sim/address_space.h"
 #include "dist/sim/choices.h"
 #include "dist/sim/fault_scope.h"
 #include "dist/sim/fiber_marks.h"
@@ -28,6 +29,7 @@ struct SchedulerOptions {
   std::size_t stack_bytes = (built_with_asan ? 256 : 64) * 1024;  // ASan's frames are larger
   Stacks::Of stacks = Stacks::Of::programs;
   bool guard_tensors = false;  // whether the memory of tensors can be closed
+  bool values = true;          // false: tensors are address space (address_space.h)
 };
 
 // A rank that waits, for code that explains a hang.
@@ -47,6 +49,7 @@ class SchedulerListener {
   virtual void stalled(const std::vector<BlockedTask>& blocked) = 0;
   // A rank's tensors and scratch grow or shrink. May throw if they grow.
   virtual void memory(int rank, std::ptrdiff_t change) = 0;
+  virtual void peak_restarts(int rank) { (void)rank; }
   virtual void lost(int rank, Time at) { (void)rank, (void)at; }  // by a what-if
 };
 
@@ -88,6 +91,9 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   bool reached(RequestId id);  // known, and not in this rank's future; each poll costs poll_cost
   // Waits until something that reached() found unfinished may be finished, at most for `patience`.
   void linger(Time patience);
+  void restart_peak() {
+    if (listener_) listener_->peak_restarts(running_->rank);
+  }
   void nudge();  // ends linger() of this rank's other tasks
 
   TimePoint now() const override;
@@ -101,7 +107,7 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   void at_store() override;
   void* allocate(std::size_t bytes) override;
   void deallocate(void* memory, std::size_t bytes) noexcept override;
-  Release release() const override { return guard_.release(); }
+  Release release() const override { return values_ ? guard_.release() : AddressSpace::release; }
   std::shared_ptr<void>* local() override { return &running_->local; }
 
   // A rank will not do its part any more: every waiting rank checks whether it waits in vain (SimTransport,
@@ -175,6 +181,8 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   Network network_;
   Stacks stacks_;
   AccessGuard guard_;
+  AddressSpace space_;
+  const bool values_;
   FiberMarks marks_;
   std::size_t stack_bytes_;
   std::vector<Task> tasks_;  // [rank]; the last one is the caller of run()

@@ -69,7 +69,7 @@ void* Scheduler::allocate(std::size_t bytes) {
   memory(static_cast<std::ptrdiff_t>(bytes));
   void* fresh = nullptr;
   try {
-    fresh = guard_.allocate(bytes);
+    fresh = values_ ? guard_.allocate(bytes) : space_.allocate(bytes);
   } catch (...) {
     memory(-static_cast<std::ptrdiff_t>(bytes));
     throw;
@@ -80,7 +80,7 @@ void* Scheduler::allocate(std::size_t bytes) {
 
 void Scheduler::deallocate(void* memory_, std::size_t bytes) noexcept {
   memory(-static_cast<std::ptrdiff_t>(bytes));
-  guard_.deallocate(memory_, bytes);
+  values_ ? guard_.deallocate(memory_, bytes) : space_.deallocate(memory_, bytes);
 }
 
 void Scheduler::look_at_globals() {

@@ -49,6 +49,7 @@ class Topology {
   double overhead_s = 0;               // o, per message
   LinkFigures intra, inter;            // between GPUs of a node; through one network card
   double reduce_seconds_per_byte = 0;  // gamma: per byte of one operand
+  double flops = 0;                    // operations per second of one GPU in matrix products; 0: unknown
 };
 
 }  // namespace dist::sim

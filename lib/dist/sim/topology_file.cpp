@@ -113,7 +113,7 @@ Topology parse_topology(std::string_view text, const std::string& where, const s
   const Reader in(text, where);
   in.only_these(in.root(), "",
                 {"about", "max_ranks", "gpus_per_node", "nics_per_node", "switch_radix", "overhead_us",
-                 "intra", "inter", "reduce_gb_s", "sources"});
+                 "intra", "inter", "reduce_gb_s", "tflops", "sources"});
   Topology topology;
   topology.name = name;
   if (in.root().contains("about")) {
@@ -139,6 +139,7 @@ Topology parse_topology(std::string_view text, const std::string& where, const s
     in.refuse("", "inter", "has no effect without gpus_per_node: one node holds all ranks");
   if (const double rate = in.number(in.root(), "", "reduce_gb_s", 0, 0, 1e6); rate > 0)
     topology.reduce_seconds_per_byte = 1e-9 / rate;
+  topology.flops = in.number(in.root(), "", "tflops", 0, 0, 1e6) * 1e12;
   return topology;
 }
 

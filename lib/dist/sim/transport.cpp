@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "dist/core/fail.h"
+#include "dist/core/values.h"
 #include "dist/sim/tracer.h"
 #include "dist/trace/readable.h"
 
@@ -47,7 +48,7 @@ Network::Post SimTransport::post(const TensorView& data, int peer, bool is_send)
           .peer = peer,
           .key = {channel.tag, channel.context * 2 + (channel.point_to_point ? 1U : 0U)},
           .opcode = channel.opcode,
-          .data = data.data,
+          .data = has_values(data.dtype) ? data.data : nullptr,
           .bytes = data.bytes(),
           .now = fabric_.scheduler.clock(),
           .site = site};

@@ -41,6 +41,10 @@ Report run(const RunOptions& options, const std::function<void(int rank)>& fn) {
   return report;
 }
 
+void restart_peak() {
+  if (Scheduler* const scheduler = Scheduler::current()) scheduler->restart_peak();
+}
+
 std::uint64_t Report::max_bytes_sent() const {
   std::uint64_t most = 0;
   for (const auto& rank : traffic) most = std::max(most, rank.bytes_sent);

@@ -37,6 +37,11 @@ struct RunOptions {
   // Watch for such ranks, for those that really sleep or start threads, and (with `check`) for global
   // variables that they change.
   bool watch = true;
+  // Whether floating point numbers are computed and sent. Without them, their tensors are memory that nothing
+  // touches, so that models fit that are larger than this machine; layers, optimizers and collectives take
+  // the times and the memory that they would take with them, and integers are what they would be. A program
+  // must not depend on a value: each loss is an arbitrary number.
+  bool values = true;
   // Record every message, wait and reduction. DIST_TRACE=file does so, too, and writes a file
   // (chrome_json.h).
   bool trace = false;
@@ -80,6 +85,9 @@ struct Report {
 // share global variables (thread_local ones, too), other threads are not part of any rank, and a real sleep
 // stops them all (use dist::sleep). The report notes all three.
 Report run(const RunOptions& options, const std::function<void(int rank)>& fn);
+
+// From now on Report::peak_buffer_bytes of the running rank counts. Does nothing outside a simulation.
+void restart_peak();
 
 // The running rank computes for `seconds`, virtually. Does nothing outside a simulation. Throws
 // Error{invalid_argument} for seconds that are not from 0 to 1e6, and if the clock would pass 2e6 s.

@@ -7,6 +7,7 @@
 
 #include "dist/core/fail.h"
 #include "dist/core/limits.h"
+#include "dist/core/values.h"
 #include "dist/group/run_rank.h"
 #include "dist/sim/watch.h"
 #include "dist/simulate/sim_observer.h"
@@ -18,11 +19,14 @@ namespace {
 constexpr int most_ranks_with_links = 64;  // up to this many, links are always counted
 
 // Each tensor then takes at least a page.
-bool can_guard_tensors(const RunOptions& options) { return options.check && options.ranks <= 64; }
+bool can_guard_tensors(const RunOptions& options) {
+  return options.check && options.values && options.ranks <= 64;
+}
 
 SchedulerOptions scheduler_options(const RunOptions& options) {
   SchedulerOptions of;
   of.guard_tensors = can_guard_tensors(options);
+  of.values = options.values;
   if (options.stack_bytes > 0) of.stack_bytes = options.stack_bytes;
   return of;
 }
@@ -75,6 +79,7 @@ Report Simulation::run(const std::function<void(int rank)>& fn) {
   const auto begin = std::chrono::steady_clock::now();
   std::optional<Watch> watch;
   if (options_.watch) watch.emplace(scheduler_, options_.patience);
+  const ValuesScope values(options_.values);
   try {
     scheduler_.run([&](int rank) { run_rank(rank, fn); });
   } catch (const Error&) {
@@ -181,7 +186,8 @@ void Simulation::gives_up(int rank, const std::string& reason) {
 
 void Simulation::memory(int rank, std::ptrdiff_t change) {
   if (rank < 0 || rank >= options_.ranks) return;
-  if (change > 0 && all_buffer_bytes_ + change > static_cast<std::int64_t>(physical_memory()))
+  if (change > 0 && options_.values &&
+      all_buffer_bytes_ + change > static_cast<std::int64_t>(physical_memory()))
     fail(Errc::resource,
          "the tensors of {} simulated ranks need more than this machine's {} MiB; simulate fewer ranks or "
          "smaller tensors",
@@ -191,6 +197,11 @@ void Simulation::memory(int rank, std::ptrdiff_t change) {
   now += change;
   auto& peak = report_.peak_buffer_bytes[index(rank)];
   peak = std::max(peak, static_cast<std::uint64_t>(std::max<std::int64_t>(now, 0)));
+}
+
+void Simulation::peak_restarts(int rank) {
+  const std::int64_t now = std::max<std::int64_t>(buffer_bytes_[index(rank)], 0);
+  report_.peak_buffer_bytes[index(rank)] = static_cast<std::uint64_t>(now);
 }
 
 }  // namespace dist::sim

@@ -65,6 +65,7 @@ class Simulation final : public VirtualWorld,
   static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
   void run_rank(int rank, const std::function<void(int rank)>& fn);
   void stalled(const std::vector<BlockedTask>& blocked) override;
+  void peak_restarts(int rank) override;
   void lost(int rank, Time at) override;
   void written(const NetRequest& recv) override;
   void misfit(const NetRequest& send, const NetRequest& recv) override;

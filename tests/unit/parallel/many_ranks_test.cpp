@@ -1,65 +1,86 @@
-// A GPT on a mesh of many virtual ranks, whose layers take as long as their operations. MANY_RANKS=1024 gives
-// the table of the README: 16 stages x 8 replicas x 8 tensor ranks.
-#include <cstdlib>
-
+// simulate_step(): a GPT on a mesh of many virtual ranks, whose layers take as long as their operations.
 #include <gtest/gtest.h>
 
-#include "dist/parallel/hybrid/flop_clock.h"
+#include "dist/core/sanitizer.h"
+#include "dist/parallel/hybrid/simulated_step.h"
+#include "dist/parallel/pipeline/costs.h"
 #include "dist/simulate/simulate.h"
 
-#include "hybrid_support.h"
+#include "gpt_support.h"
+#include "support/expect_error.h"
 
 namespace dist::test {
 namespace {
 
-struct Measured {
-  double step_s = 0, busy_s = 0, peak_mib = 0, wall_s = 0;
-  double bubble() const { return 1 - busy_s / step_s; }
-};
+nn::GptOptions a_gpt() {
+  nn::GptOptions gpt;
+  gpt.vocab_size = 11, gpt.context = 16, gpt.layers = 8, gpt.heads = 8, gpt.width = 32, gpt.tied = false;
+  return gpt;
+}
 
-// Two steps, of which the second is timed: its time, and how long the first stage computes in it.
-Measured measure(pipeline::Kind kind, int chunks, const HybridShape& shape, nn::GptOptions gpt,
-                 int micro_batches, double flops) {
-  Measured m;
-  sim::RunOptions run;
-  run.ranks = shape.ranks();
-  run.topology = "dgx-h100-ndr";
-  run.stack_bytes = std::size_t{1} << 18;
-  run.watch = false;
-  const auto report = sim::run(run, [&](int rank) {
-    init_process_group();
-    {
-      nn::manual_seed(17);
-      HybridGpt model(gpt,
-                      {.shape = shape, .micro_batches = micro_batches, .schedule = kind, .chunks = chunks});
-      for (const auto& stage : model.stages()) charge_flops(*stage, flops);
-      const std::int64_t rows = micro_batches * model.data_ranks();
-      (void)gradients(model, 0, rows, gpt.context);
-      barrier();
-      const auto began = Clock::now();
-      (void)gradients(model, 1, rows, gpt.context);
-      barrier();
-      if (rank == 0) m.step_s = std::chrono::duration<double>(Clock::now() - began).count();
-    }
-    destroy_process_group();
-  });
-  EXPECT_TRUE(report.ok()) << report.text();
-  m.peak_mib = static_cast<double>(report.max_peak_buffer_bytes()) / (1 << 20);
-  m.wall_s = report.wall_s;
-  // For one rank: 3 products of 2 operations per parameter and token, and attention.
-  const auto width = static_cast<double>(gpt.width), context = static_cast<double>(gpt.context);
-  const double tokens = micro_batches * context, layers = static_cast<double>(gpt.layers) / shape.pp;
-  m.busy_s = layers * tokens * (6 * 12 * width * width + 3.5 * 2 * context * width) / shape.tp / flops;
-  return m;
+struct Case {
+  const char* name;
+  HybridOptions options;
+  bool tied = false;
+};
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
+class SimulatedStepOf : public testing::TestWithParam<Case> {};
+
+TEST_P(SimulatedStepOf, TakesWithoutValuesWhatItTakesWithThem) {
+  const Case& c = GetParam();
+  nn::GptOptions gpt = a_gpt();
+  gpt.tied = c.tied;
+  SimulatedStepOptions simulated{.rows = 4, .flops = 1e9};
+  const SimulatedStep without = simulate_step(gpt, c.options, simulated);
+  simulated.values = true;
+  const SimulatedStep with = simulate_step(gpt, c.options, simulated);
+  EXPECT_GT(without.step_s, 0);
+  EXPECT_EQ(without.step_s, with.step_s);
+  EXPECT_EQ(without.compute_s, with.compute_s);
+  EXPECT_EQ(without.bubble_s, with.bubble_s);
+  EXPECT_EQ(without.exposed_s, with.exposed_s);
+  EXPECT_EQ(without.peak_bytes, with.peak_bytes);
+  EXPECT_EQ(without.messages, with.messages);
+  EXPECT_EQ(without.bytes, with.bytes);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Meshes, SimulatedStepOf,
+    testing::Values(
+        Case{"one_rank", {}},
+        Case{"dp_tp_pp", {.shape = {.dp = 2, .tp = 2, .pp = 2}, .micro_batches = 4}, true},
+        Case{"fsdp_pp_zb",
+             {.shape = {.fsdp = 2, .pp = 2}, .micro_batches = 4, .schedule = pipeline::Kind::zb_h1}},
+        Case{"hybrid_sharded", {.shape = {.dp = 2, .fsdp = 2}, .micro_batches = 2}},
+        Case{"sequence_parallel", {.shape = {.tp = 4}, .sequence_parallel = true, .recompute = true}},
+        Case{"interleaved",
+             {.shape = {.pp = 2}, .micro_batches = 4, .schedule = pipeline::Kind::interleaved, .chunks = 2}}),
+    [](const auto& test) { return test.param.name; });
+
+// Without values, a model that no machine of a laboratory holds: 170 billion parameters.
+TEST(SimulatedSteps, HoldMoreThanThisMachine) {
+  if (built_with_asan || built_with_tsan) GTEST_SKIP() << "their shadow of the tensors would take memory";
+  nn::GptOptions gpt;
+  gpt.vocab_size = 50257, gpt.context = 2048, gpt.layers = 96, gpt.heads = 96, gpt.width = 12288;
+  const HybridOptions options{.shape = {.tp = 8, .pp = 4}, .micro_batches = 4};
+  const SimulatedStep step = simulate_step(gpt, options, {.rows = 4});
+  EXPECT_GT(step.parameters, 170'000'000'000);
+  EXPECT_GT(step.peak_bytes, 16 * static_cast<std::uint64_t>(step.parameters) / 32);
+}
+
+TEST(SimulatedSteps, NeedToKnowHowFastAGpuComputes) {
+  const char* const unknown = R"({"intra": {"latency_us": 1, "bandwidth_gb_s": 10}})";
+  EXPECT_DIST_ERROR(simulate_step(a_gpt(), {}, {.topology = unknown}), Errc::invalid_argument, "tflops");
 }
 
 // The gradients of a stage, averaged after the step, would take as long as one all_reduce of them.
-TEST(ManyRanks, TheAverageOverReplicasOverlapsWithTheLastBackward) {
-  nn::GptOptions gpt;
-  gpt.vocab_size = 11, gpt.context = 8, gpt.layers = 8, gpt.heads = 4, gpt.width = 256, gpt.tied = false;
-  const double flops = 1e11;
+TEST(SimulatedSteps, TheAverageOverReplicasOverlapsWithTheLastBackward) {
+  nn::GptOptions gpt = a_gpt();
+  gpt.context = 8, gpt.heads = 4, gpt.width = 256;
   const auto seconds = [&](int dp) {
-    return measure(pipeline::Kind::one_f_one_b, 1, {.dp = dp, .pp = 2}, gpt, 4, flops).step_s;
+    return simulate_step(gpt, {.shape = {.dp = dp, .pp = 2}, .micro_batches = 4}, {.rows = 4, .flops = 1e11})
+        .step_s;
   };
   double alone = 0;
   sim::RunOptions run;
@@ -83,31 +104,27 @@ TEST(ManyRanks, TheAverageOverReplicasOverlapsWithTheLastBackward) {
   EXPECT_LT(exposed, 0.6 * alone) << "alone " << alone;
 }
 
-TEST(ManyRanks, StepsOfAGptHaveTheTimesOfTheirSchedules) {
-  const char* const asked = std::getenv("MANY_RANKS");
-  const bool all = asked && std::atoi(asked) == 1024;
-  HybridShape shape{.dp = 2, .tp = 2, .pp = 4};
-  nn::GptOptions gpt;
-  gpt.vocab_size = 11, gpt.context = 16, gpt.layers = 8, gpt.heads = 8, gpt.width = 32, gpt.tied = false;
-  int micro_batches = 8;
-  if (all) {
-    shape = {.dp = 8, .tp = 8, .pp = 16};
-    gpt.layers = 32, gpt.width = 160;
-    micro_batches = 16;
-  }
-  const double flops = all ? 2.5e9 : 1e7;  // so that a stage's forward takes about a millisecond
+// The bubble is the formula's but for the head, which makes the last stage longer.
+TEST(SimulatedSteps, HaveTheTimesOfTheirSchedules) {
+  const HybridShape shape{.dp = 2, .tp = 2, .pp = 4};
+  constexpr int micro_batches = 8;
   const auto of = [&](pipeline::Kind kind, int chunks) {
-    const Measured m = measure(kind, chunks, shape, gpt, micro_batches, flops);
-    fmt::print(
-        "{:12} step {:.1f} ms, bubble and exposed {:.1f} %, peak {:.1f} MiB per rank, {:.0f} s on this "
-        "machine\n",
-        pipeline::name(kind), 1e3 * m.step_s, 100 * m.bubble(), m.peak_mib, m.wall_s);
-    return m;
+    return simulate_step(a_gpt(),
+                         {.shape = shape, .micro_batches = micro_batches, .schedule = kind, .chunks = chunks},
+                         {.rows = micro_batches, .flops = 1e7});
   };
-  const Measured one = of(pipeline::Kind::one_f_one_b, 1), interleaved = of(pipeline::Kind::interleaved, 2),
-                 zero = of(pipeline::Kind::zb_h1, 1);
-  const double p = shape.pp, m = micro_batches;
-  EXPECT_NEAR(one.bubble(), (p - 1) / (m + p - 1), 0.05);
+  const SimulatedStep one = of(pipeline::Kind::one_f_one_b, 1),
+                      interleaved = of(pipeline::Kind::interleaved, 2), zero = of(pipeline::Kind::zb_h1, 1);
+  const auto expect_bubble = [&](const SimulatedStep& step, pipeline::Kind kind, int chunks) {
+    const double formula = pipeline::bubble_formula(kind, {shape.pp, micro_batches, chunks},
+                                                    {.forward = 1, .backward_input = 1});
+    EXPECT_NEAR(step.bubble_s / (step.bubble_s + step.compute_s), formula, 0.05) << pipeline::name(kind);
+    EXPECT_GE(step.exposed_s, 0) << pipeline::name(kind);
+    EXPECT_EQ(step.timeline.ranks.size(), 4u);
+  };
+  expect_bubble(one, pipeline::Kind::one_f_one_b, 1);
+  expect_bubble(interleaved, pipeline::Kind::interleaved, 2);
+  expect_bubble(zero, pipeline::Kind::zb_h1, 1);
   EXPECT_LT(interleaved.step_s, one.step_s);
   EXPECT_LT(zero.step_s, one.step_s);
 }

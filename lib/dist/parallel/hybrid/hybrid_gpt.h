@@ -60,6 +60,8 @@ class HybridGpt {
   const DeviceMesh& mesh() const { return mesh_; }
   const std::vector<std::unique_ptr<nn::GPT>>& stages() const { return pipeline_->stages(); }
   int most_in_flight() const { return pipeline_->most_in_flight(); }
+  // The last step on this rank (Pipeline::timeline); without pp, the computations of the one stage.
+  const std::vector<pipeline::TimedAction>& timeline() const { return pipeline_->timeline(); }
 
   // What this rank has of each parameter, and of an optimizer of parameters(), in terms of the whole model
   // (checkpoint/pieces.h): saved on one mesh, loaded on another.

@@ -47,6 +47,7 @@ class GptPipeline {
   // second.
   const std::vector<nn::Parameter*>& tables() const { return tables_; }
   int most_in_flight() const { return pipeline_->most_in_flight(); }
+  const std::vector<pipeline::TimedAction>& timeline() const { return pipeline_->timeline(); }
 
  private:
   void sum_tied_gradients();

@@ -159,6 +159,8 @@ double Pipeline::run(const Tensor& inputs, const Tensor& targets, bool trains) {
   trains_ = trains;
   loss_ = count_ = 0;
   in_flight_ = most_in_flight_ = 0;
+  began_ = Clock::now();
+  timeline_.clear();
   if (rank_ == schedule_.shape.rank_of(schedule_.shape.stages() - 1)) count_ = options_.loss.count(targets);
   std::vector<Action> list = schedule_.ranks[static_cast<std::size_t>(rank_)];
   if (!trains) std::erase_if(list, [](const Action& a) { return !pipeline::is_forward(a.kind); });
@@ -179,11 +181,18 @@ double Pipeline::run(const Tensor& inputs, const Tensor& targets, bool trains) {
   return count_ > 0 ? loss_ / count_ : 0;
 }
 
+double Pipeline::now() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
+
 void Pipeline::compute(const Action& action, const Tensor& inputs, const Tensor& targets) {
   const Key key{action.stage, action.micro_batch};
-  if (action.kind == ActionKind::forward) return forward(key, inputs, targets);
-  if (action.kind == ActionKind::backward_weight) return module(action.stage).run_parameter_grads();
-  backward(key);
+  computes_since_ = now();
+  if (action.kind == ActionKind::forward)
+    forward(key, inputs, targets);
+  else if (action.kind == ActionKind::backward_weight)
+    module(action.stage).run_parameter_grads();
+  else
+    backward(key);
+  timeline_.push_back({action, computes_since_, now()});
 }
 
 // What a stage takes: received, or left by the stage before on the same rank.
@@ -197,6 +206,7 @@ void Pipeline::forward(const Key& key, const Tensor& inputs, const Tensor& targe
   const std::int64_t first = first_row(j), count = first_row(j + 1) - first;
   const Tensor in =
       is_first(stage) ? inputs.narrow(first, count) : take(activations_, activation_receives_, key);
+  computes_since_ = now();
   nn::Module& layer = module(stage);
   nn::Position position = layer.position();
   position.first_row += first;
@@ -222,6 +232,7 @@ void Pipeline::forward(const Key& key, const Tensor& inputs, const Tensor& targe
 void Pipeline::backward(const Key& key) {
   const auto [stage, j] = key;
   const Tensor grad = take(gradients_, gradient_receives_, key);
+  computes_since_ = now();
   const Tensor grad_in = module(stage).backward(grad);
   --in_flight_;
   if (is_first(stage)) return;

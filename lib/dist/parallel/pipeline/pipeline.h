@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "dist/core/clock.h"
 #include "dist/group/process_group.h"
 #include "dist/nn/module.h"
 #include "dist/parallel/pipeline/schedule.h"
@@ -59,6 +60,9 @@ class Pipeline {
 
   // Micro-batches whose forward had run and whose backward had not, at most, in the last step on this rank.
   int most_in_flight() const { return most_in_flight_; }
+  // The computations of the last step on this rank, in seconds since it began on this rank. What a stage
+  // waits for before it begins is not part of it.
+  const std::vector<pipeline::TimedAction>& timeline() const { return timeline_; }
 
  private:
   using Key = std::pair<int, int>;  // stage, micro-batch
@@ -69,6 +73,7 @@ class Pipeline {
   void agree(const Tensor& inputs);
   double run(const Tensor& inputs, const Tensor& targets, bool trains);
 
+  double now() const;  // in the step
   void compute(const pipeline::Action& action, const Tensor& inputs, const Tensor& targets);
   void forward(const Key& key, const Tensor& inputs, const Tensor& targets);
   void backward(const Key& key);
@@ -94,6 +99,9 @@ class Pipeline {
   double loss_ = 0, count_ = 0;
   bool trains_ = true;
   int in_flight_ = 0, most_in_flight_ = 0;
+  Clock::time_point began_{};
+  double computes_since_ = 0;
+  std::vector<pipeline::TimedAction> timeline_;
 };
 
 }  // namespace dist

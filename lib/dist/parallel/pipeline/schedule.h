@@ -42,6 +42,12 @@ struct Action {
   bool operator==(const Action&) const = default;
 };
 
+// When a computation began and ended, in any unit.
+struct TimedAction {
+  Action action;
+  double begin = 0, end = 0;
+};
+
 constexpr bool is_message(ActionKind kind) { return kind >= ActionKind::send_activation; }
 constexpr bool is_receive(ActionKind kind) {
   return kind == ActionKind::receive_activation || kind == ActionKind::receive_gradient;

@@ -24,11 +24,6 @@ struct Times {
   const StageTimes& of(int stage) const;
 };
 
-struct TimedAction {
-  Action action;  // a computation
-  double begin = 0, end = 0;
-};
-
 struct Timeline {
   std::vector<std::vector<TimedAction>> ranks;
   double total = 0;   // the end of the last computation
