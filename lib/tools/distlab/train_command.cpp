@@ -24,6 +24,7 @@
 #include "distlab/train/scheme.h"
 #include "distlab/train/text/generate.h"
 #include "distlab/train/text/mesh_trainer.h"
+#include "distlab/train/text/simulated.h"
 #include "distlab/wrong_usage.h"
 
 namespace distlab {
@@ -84,6 +85,15 @@ void train_on_ranks(int ranks, const TrainOptions& options) {
   }
 }
 
+int simulated(const TrainOptions& options) try {
+  simulate_training(options);
+  flush_stdout();
+  return exit_ok;
+} catch (const dist::Error& error) {
+  if (error.code() == dist::Errc::invalid_argument) return wrong_usage(error);
+  throw;
+}
+
 }  // namespace
 
 int train(const TrainOptions& options) {
@@ -94,7 +104,8 @@ int train(const TrainOptions& options) {
     fmt::print(stderr, "distlab: {}\n", error.what());
     return exit_missing;
   }
-  if (options.model == "gpt" && options.text.steps == 0) {
+  if (options.model == "gpt" && !options.text.simulate.empty()) return simulated(options);
+  if (options.model == "gpt" && options.text.steps == 0 && options.text.mesh.empty()) {
     fmt::print("{}\n", sample_from_checkpoint(options));
     flush_stdout();
     return exit_ok;
@@ -102,6 +113,7 @@ int train(const TrainOptions& options) {
   if (options.text.verify) ::setenv("DIST_DEBUG", "detail", 0);  // names the layer whose ranks differ
   TrainOptions complete = options;
   complete.ranks = workers_for(options);
+  if (options.text.steps == 0) complete.resume = true;  // a checkpoint of a mesh, to sample from
   const int ranks = scheme_named(options.scheme).workers == Workers::ranks ? complete.ranks : 1;
   dist::is_launched() ? train_on_this_rank(complete) : train_on_ranks(ranks, complete);
   return exit_ok;

@@ -32,7 +32,7 @@ class Picture {
       : timeline_(timeline),
         shape_(shape),
         scale_((width - left - right) / (timeline.total > 0 ? timeline.total : 1)),
-        floor_(top + row * shape.ranks) {}
+        floor_(top + row * static_cast<double>(timeline.ranks.size())) {}
 
   std::string draw(const std::string& title) {
     add("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" role=\"img\" "

@@ -111,13 +111,52 @@ TEST_F(TrainMesh, ACheckpointThatOnlyOneRankSeesIsSaid) {
   EXPECT_TRUE(fs::is_empty(folder_ / "0" / "saved")) << "a save that failed leaves nothing";
 }
 
-TEST_F(TrainMesh, TheMemoryOfAStepIsDrawn) {
+TEST_F(TrainMesh, TheMemoryAndTheTimelineOfAStepAreDrawn) {
   const auto said = small("fsdp=2", {"--plot", in_folder("out")});
   ASSERT_EQ(said.exit_code, 0) << said.output;
   for (const char* part : {"memory of rank 0's tensors over a step: at most ", "\nforward   embedding",
                            " h.1 ", "\nbackward  head", "\nupdate    optimizer"})
     EXPECT_TRUE(contains(said.output, part)) << part << '\n' << said.output;
   EXPECT_TRUE(content(folder_ / "out" / "memory.svg").starts_with("<svg"));
+  EXPECT_TRUE(contains(said.output, "timeline of a step: ")) << said.output;
+  EXPECT_TRUE(contains(said.output, " ms on 2 ranks, which compute for ")) << said.output;
+  const std::string timeline = content(folder_ / "out" / "timeline.svg");
+  EXPECT_TRUE(timeline.starts_with("<svg"));
+  EXPECT_TRUE(contains(timeline, "A step on fsdp=2, in ms")) << timeline;
+  EXPECT_TRUE(contains(timeline, ">rank 1<")) << timeline;
+}
+
+// What the mesh writes is what one rank writes with the same parameters: the same text on any mesh.
+TEST_F(TrainMesh, WritesAText) {
+  const Arguments sampling{"--sample", "A rank", "--sample-length", "20", "--temperature", "0"};
+  const auto text_of = [](const distlab::ProcessResult& said) {
+    const auto begin = said.output.rfind("A rank");
+    return begin == std::string::npos ? "nothing of " + said.output : said.output.substr(begin);
+  };
+  const auto folder = in_folder("saves");
+  Arguments trains = sampling;
+  trains.insert(trains.end(), {"--checkpoint", folder});
+  const auto trained = small("fsdp=2", trains);
+  ASSERT_EQ(trained.exit_code, 0) << trained.output;
+  EXPECT_GE(text_of(trained).size(), 20u) << trained.output;
+  Arguments writes = trains;
+  writes.insert(writes.end(), {"--steps", "0"});
+  for (const char* mesh : {"tp=2", "pp=2"}) EXPECT_EQ(text_of(small(mesh, writes)), text_of(trained)) << mesh;
+  expect_line(small("dp=2", {"--sample", "A rank", "--steps", "0", "--checkpoint", in_folder("none")}),
+              "has no checkpoint of a mesh; train with --checkpoint");
+}
+
+TEST_F(TrainMesh, AStepIsSimulated) {
+  const auto said =
+      small("pp=2,tp=2", {"--micro-batches", "4", "--simulate", "dgx-h100-ndr", "--plot", in_folder("out")});
+  ASSERT_EQ(said.exit_code, 0) << said.output;
+  for (const char* part : {"on tp=2, pp=2: 4 ranks of dgx-h100-ndr", "\n  computing ", "\n  bubble ",
+                           "\n  exposed ", "\n  memory "})
+    EXPECT_TRUE(contains(said.output, part)) << part << '\n' << said.output;
+  EXPECT_TRUE(content(folder_ / "out" / "timeline.svg").starts_with("<svg"));
+  expect_line(small("cp=2", {"--simulate", "laptop"}), "ring attention is not charged", 2);
+  expect_line(small("pp=2", {"--simulate", "nowhere"}), "nowhere", 2);
+  expect_line(small("pp=2", {"--simulate", "laptop", "--verify"}), "--simulate trains nothing", 2);
 }
 
 TEST_F(TrainMesh, VerifyComparesWithOneRank) {

@@ -38,6 +38,7 @@ Examples:
   ./distlab train --scheme ps                        with a parameter server; dp: with threads of one process
   ./distlab train --data mnist --epochs 1            the real digits, once you have their files
   ./distlab train --model gpt --sample "A rank "     a GPT learns the handouts, then writes
+  ./distlab train --model gpt --mesh pp=4,dp=2 --simulate summit      how long a step would take there
   ./distlab train --model gpt --steps 0 --checkpoint gpt.safetensors --sample "All "    writes without training
   DIST_TRACE=trace.json ./distlab train --epochs 1   see what overlaps, in https://ui.perfetto.dev
 Under distrun, torchrun or mpirun, each process is one rank, and the launcher sets the number of ranks.
@@ -136,6 +137,10 @@ void add_text_options(CLI::App& command, const Options& options) {
   only_text(
       command.add_flag("--verify", text.verify,
                        "with --mesh: compare the first step with one rank in f64, and name wrong factors"));
+  only_text(command.add_option("--simulate", text.simulate,
+                               "with --mesh: instead of training, how long a step takes on virtual ranks of "
+                               "this topology (dgx-h100-ndr, ... or a JSON file), and what a rank holds"))
+      ->check(not_empty);
   only_text(command.add_option("--top-k", text.top_k,
                                "number of most probable tokens to draw among (default: all)"))
       ->check(positive);
@@ -184,7 +189,7 @@ void add_train_command(CLI::App& app, int& exit_code) {
   command
       ->add_option("--plot", options->plot,
                    "folder for the loss and the step times as SVG; with --mesh for the "
-                   "memory of a step")
+                   "memory and the timeline of a step")
       ->check(not_empty);
   add_image_options(*command, options);
   add_text_options(*command, options);

@@ -65,14 +65,14 @@ void check_text(const TrainOptions& options) {
          text.width);
   if (text.sample && text.sample->empty())
     fail(Errc::invalid_argument, "--sample needs a prompt of at least one character");
-  if (text.mesh.empty() &&
-      (text.verify || text.recompute || text.sequence_parallel || text.micro_batches > 1 || text.chunks > 1))
+  if (text.mesh.empty() && (text.verify || !text.simulate.empty() || text.recompute ||
+                            text.sequence_parallel || text.micro_batches > 1 || text.chunks > 1))
     fail(Errc::invalid_argument,
-         "--verify, --recompute, --sequence-parallel, --micro-batches and --chunks need --mesh");
+         "--verify, --simulate, --recompute, --sequence-parallel, --micro-batches and --chunks need --mesh");
   if (!text.mesh.empty()) check_mesh(options);
   if (text.steps == 0 && (!text.sample || options.checkpoint.empty()))
     fail(Errc::invalid_argument, "--steps 0 only samples; add --checkpoint FILE and --sample PROMPT");
-  if (text.steps == 0) return;
+  if (text.steps == 0 && text.mesh.empty()) return;
   const auto loaded = load_text(options);
   if (text.sample) loaded.vocabulary.encode(*text.sample, "the prompt");
 }
@@ -84,12 +84,14 @@ void expect_same_options(const TrainOptions& options) {
       "{}\n"
       "--lr {}\n--momentum {}\n--seed {}\n--resume {}\n--layers {}\n--heads {}\n--width {}\n--context {}\n"
       "--dropout {}\n--tied {}\n--tokens {}\n--steps {}\n--decay-steps {}\n--eval-every {}\n--mesh \"{}\"\n"
-      "--schedule {}\n--micro-batches {}\n--chunks {}\n--sequence-parallel {}\n--recompute {}\n--verify {}\n",
+      "--schedule {}\n--micro-batches {}\n--chunks {}\n--sequence-parallel {}\n--recompute {}\n--verify {}\n"
+      "--plot {}\n--sample {}\n",
       options.model, options.scheme, options.epochs, options.batch_size.value_or(0), options.data,
       options.samples, options.test_samples, options.lr.value_or(0), options.momentum, options.seed,
       options.resume, text.layers, text.heads, text.width, text.context, text.dropout, text.tied, text.tokens,
       text.steps, text.decay_steps, text.eval_every, text.mesh, text.schedule, text.micro_batches,
-      text.chunks, text.sequence_parallel, text.recompute, text.verify));
+      text.chunks, text.sequence_parallel, text.recompute, text.verify, !options.plot.empty(),
+      text.sample.has_value()));
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
     std::istringstream first(all.front()), other(all[rank]);
     for (std::string a, b; std::getline(first, a) && std::getline(other, b);)

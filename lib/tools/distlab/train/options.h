@@ -32,6 +32,7 @@ struct TextOptions {
   std::int64_t micro_batches = 1;  // into which each data rank's batch is cut
   std::int64_t chunks = 1;         // stages per rank of an interleaved schedule
   bool sequence_parallel = false, recompute = false;
+  std::string simulate;    // a topology: instead of training, one step on its virtual ranks
   bool verify = false;     // compare the first step with one rank, instead of training
   std::int64_t top_k = 0;  // the number of most probable tokens to sample among; 0: all
 };

@@ -18,14 +18,24 @@
 
 #include "distlab/file_text.h"
 #include "distlab/terminal.h"
+#include "distlab/train/text/generate.h"
+#include "distlab/train/text/step_timeline.h"
 #include "distlab/train/text/text_model.h"
 #include "distlab/train/text/text_schedule.h"
+#include "distlab/train/text/whole_gpt.h"
 
 namespace distlab {
 namespace {
 
 namespace data = dist::data;
 namespace nn = dist::nn;
+
+dist::HybridGpt make_model(const nn::GptOptions& gpt, const TrainOptions& options) {
+  nn::manual_seed(options.seed);
+  return {gpt, hybrid_options(options.text), options.text.verify ? dist::DType::f64 : dist::DType::f32};
+}
+
+}  // namespace
 
 dist::HybridOptions hybrid_options(const TextOptions& text) {
   return {.shape = dist::parse_hybrid_shape(text.mesh),
@@ -36,13 +46,6 @@ dist::HybridOptions hybrid_options(const TextOptions& text) {
           .recompute = text.recompute,
           .ignore_index = -100};
 }
-
-dist::HybridGpt make_model(const nn::GptOptions& gpt, const TrainOptions& options) {
-  nn::manual_seed(options.seed);
-  return {gpt, hybrid_options(options.text), options.text.verify ? dist::DType::f64 : dist::DType::f32};
-}
-
-}  // namespace
 
 int ranks_of_mesh(const TrainOptions& options) { return dist::parse_hybrid_shape(options.text.mesh).ranks(); }
 
@@ -57,9 +60,11 @@ void check_mesh(const TrainOptions& options) {
   if (text.dtype != "f32")
     fail(Errc::invalid_argument, "--dtype {} is for training without --mesh; leave one of them out",
          text.dtype);
-  if (text.sample)
+  if (text.verify && text.sample)
     fail(Errc::invalid_argument,
-         "--sample needs the whole model on one rank; leave it out, and write the text without --mesh");
+         "--sample needs a trained model, --verify trains none; leave one of them out");
+  if (!text.simulate.empty() && (text.verify || text.sample || !options.checkpoint.empty()))
+    fail(Errc::invalid_argument, "--simulate trains nothing; leave out --verify, --sample and --checkpoint");
   if (!options.plot.empty() && text.verify)
     fail(Errc::invalid_argument, "--plot draws a training step, --verify trains none; leave one of them out");
   if (text.chunks > 1 && text.schedule != "interleaved")
@@ -67,7 +72,7 @@ void check_mesh(const TrainOptions& options) {
   if (options.batch_size.value_or(default_text_batch) < text.micro_batches)
     fail(Errc::invalid_argument, "--micro-batches {} are more than the {} blocks of a batch",
          text.micro_batches, options.batch_size.value_or(default_text_batch));
-  if (constexpr int most = 1024; shape.ranks() > most)
+  if (constexpr int most = 1024; text.simulate.empty() && shape.ranks() > most)
     fail(Errc::invalid_argument, "--mesh {} has {} ranks; at most {} can be started", text.mesh,
          shape.ranks(), most);
   auto gpt = gpt_options(text, 1);
@@ -130,21 +135,31 @@ void MeshTrainer::run() {
     narrator_.end(result);
     if (!options_.checkpoint.empty()) save();
   }
-  draw_memory();
+  draw_step();
+  sample();
 }
 
-void MeshTrainer::draw_memory() {
+void MeshTrainer::draw_step() {
   if (!memory_ || memory_->is_empty() || dist::get_rank() != 0) return;
+  const auto mesh = hybrid_options(options_.text);
   narrator_.say(memory_->text(terminal_width()));
-  memory_->plot(options_.plot, fmt::format("Memory of a step: rank 0 of {}",
-                                           dist::parse_hybrid_shape(options_.text.mesh).str()));
+  memory_->plot(options_.plot, fmt::format("Memory of a step: rank 0 of {}", mesh.shape.str()));
+  narrator_.say(timeline_line(timeline_));
+  plot_timeline(options_.plot, timeline_, {mesh.shape.pp, mesh.micro_batches, mesh.chunks},
+                fmt::format("A step on {}, in ms", mesh.shape.str()));
+}
+
+void MeshTrainer::sample() {
+  if (!options_.text.sample) return;
+  const auto whole = gather_whole_gpt(model_, gpt_);
+  if (whole) narrator_.say(sample_text(*whole, text_.vocabulary, options_, dist::cpu));
 }
 
 double MeshTrainer::train_step(const data::Batch& batch) {
   auto& done = done_.data<std::int64_t>()[0];
   // The first step makes the optimizer's state, so the second one is typical.
   const bool is_drawn = memory_ && done == std::min<std::int64_t>(1, options_.text.steps - 1);
-  if (is_drawn) memory_->begin();
+  if (is_drawn) dist::barrier(), memory_->begin();
   model_.set_step(options_.seed, static_cast<std::uint64_t>(done), batch_size_);
   optimizer_.set_lr(text_lr(options_, done++));
   model_.zero_grad();
@@ -154,7 +169,11 @@ double MeshTrainer::train_step(const data::Batch& batch) {
                std::abs(loss), options_.lr.value_or(optimizer_.lr()));
   model_.clip_grad_norm(text_most_norm);
   optimizer_.step();
-  if (is_drawn) memory_->update(), memory_->end();
+  if (is_drawn) {
+    memory_->update();
+    memory_->end();
+    timeline_ = gather_timeline(model_, dist::parse_hybrid_shape(options_.text.mesh));
+  }
   return loss;
 }
 
@@ -244,6 +263,10 @@ void MeshTrainer::save() { dist::save_sharded(options_.checkpoint, state()); }
 // The optimizer has no state before its first step: one without gradients and with a learning rate of 0 makes
 // it.
 void MeshTrainer::resume() {
+  if (options_.text.steps == 0 && !dist::has_sharded(options_.checkpoint))
+    dist::fail(dist::Errc::invalid_argument,
+               "{} has no checkpoint of a mesh; train with --checkpoint {} first",
+               options_.checkpoint.string(), options_.checkpoint.string());
   if (!dist::has_sharded(options_.checkpoint)) {
     narrator_.say(fmt::format("{} has no checkpoint yet: training starts from the beginning",
                               options_.checkpoint.string()));
@@ -258,7 +281,7 @@ void MeshTrainer::resume() {
   dist::load_sharded(options_.checkpoint, state());
   const auto done = done_.item<std::int64_t>();
   narrator_.say(fmt::format("continuing after step {}, from {}", done, options_.checkpoint.string()));
-  if (done >= options_.text.steps)
+  if (options_.text.steps > 0 && done >= options_.text.steps)
     narrator_.say(fmt::format("step {} is done already; to train longer: --steps {}", options_.text.steps,
                               done + options_.text.eval_every));
 }

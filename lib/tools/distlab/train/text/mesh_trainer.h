@@ -8,6 +8,7 @@
 #include "dist/data/step_sampler.h"
 #include "dist/nn/adam.h"
 #include "dist/parallel/hybrid/hybrid_gpt.h"
+#include "dist/parallel/pipeline/timeline.h"
 
 #include "distlab/train/checkpoint.h"
 #include "distlab/train/options.h"
@@ -20,6 +21,7 @@ namespace distlab {
 // Throws Error{invalid_argument}, in one line, for a text that is not a mesh, or a mesh that does not divide
 // the model.
 void check_mesh(const TrainOptions& options);
+dist::HybridOptions hybrid_options(const TextOptions& options);
 // How many ranks the mesh has.
 int ranks_of_mesh(const TrainOptions& options);
 
@@ -30,7 +32,8 @@ class MeshTrainer {
   // Trains all steps that are left, with validations in between; each writes the checkpoint, a folder that
   // any mesh can load. With --verify, instead compares the first step's loss, norm and gradients with those
   // of one rank in f64, and throws Error{mismatch} if any differs.
-  // With --plot, the memory of one step is drawn at the end.
+  // With --plot, the memory and the timeline of one step are drawn at the end; with --sample, rank 0 gathers
+  // the model and writes.
   void run();
 
  private:
@@ -42,7 +45,8 @@ class MeshTrainer {
   dist::Pieces run_state() const;
   dist::Pieces state();
   void save();
-  void draw_memory();
+  void draw_step();
+  void sample();
   void resume();
 
   const TrainOptions options_;
@@ -55,7 +59,8 @@ class MeshTrainer {
   dist::data::StepSampler sampler_;
   dist::Tensor done_ = dist::zeros({1}, dist::DType::i64, dist::cpu);  // steps since the beginning
   StepNarrator narrator_;
-  std::optional<StepMemory> memory_;  // with --plot
+  std::optional<StepMemory> memory_;   // with --plot
+  dist::pipeline::Timeline timeline_;  // on rank 0, of the step that is drawn
 };
 
 }  // namespace distlab
