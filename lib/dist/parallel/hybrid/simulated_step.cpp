@@ -98,8 +98,8 @@ SimulatedStep simulate_step(const nn::GptOptions& gpt, const HybridOptions& opti
   const double of_topology = sim::load_topology(simulated.topology).flops;
   const double flops = simulated.flops > 0 ? simulated.flops : of_topology;
   if (flops == 0)
-    fail(Errc::invalid_argument, "topology {} does not say how fast a GPU computes; add \"tflops\" to its file",
-         simulated.topology);
+    fail(Errc::invalid_argument,
+         "topology {} does not say how fast a GPU computes; add \"tflops\" to its file", simulated.topology);
   const HybridShape& shape = options.shape;
   if (shape.cp > 1)
     fail(Errc::invalid_argument,

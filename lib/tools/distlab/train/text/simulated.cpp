@@ -30,7 +30,8 @@ void simulate_training(const TrainOptions& options) {
   if (!options.plot.empty()) check_output_folder("--plot", options.plot);
   const auto step = dist::simulate_step(gpt, mesh, {.topology = text.simulate, .rows = rows});
   fmt::print(
-      "a step of a GPT with {:.4g} million parameters ({} layers, width {}, context {}) on {}: {} ranks of {}\n"
+      "a step of a GPT with {:.4g} million parameters ({} layers, width {}, context {}) on {}: {} ranks of "
+      "{}\n"
       "{} sequences per data rank, in {} micro-batches, {}{}\n\n",
       static_cast<double>(step.parameters) / 1e6, gpt.layers, gpt.width, gpt.context, mesh.shape.str(),
       mesh.shape.ranks(), text.simulate, rows, mesh.micro_batches, text.schedule,
@@ -39,14 +40,16 @@ void simulate_training(const TrainOptions& options) {
   fmt::print("  computing  {}  the mean over all ranks\n", part(step.compute_s, step.step_s));
   fmt::print("  bubble     {}  waiting for other stages, if messages took no time\n",
              part(step.bubble_s, step.step_s));
-  fmt::print("  exposed    {}  communication that nothing overlaps with\n", part(step.exposed_s, step.step_s));
+  fmt::print("  exposed    {}  communication that nothing overlaps with\n",
+             part(step.exposed_s, step.step_s));
   fmt::print("  memory     {:>12}           at most, of a rank's tensors: f32, with AdamW\n",
              dist::trace::readable_bytes(step.peak_bytes));
   fmt::print("\nvirtual time, with the operations of matrix products and attention; it took {:.1f} s here\n",
              step.wall_s);
   if (options.plot.empty()) return;
-  plot_timeline(options.plot, step.timeline, {mesh.shape.pp, mesh.micro_batches, mesh.chunks},
-                fmt::format("A step on {} of {}: the pipeline of rank 0, in ms", mesh.shape.str(), text.simulate));
+  plot_timeline(
+      options.plot, step.timeline, {mesh.shape.pp, mesh.micro_batches, mesh.chunks},
+      fmt::format("A step on {} of {}: the pipeline of rank 0, in ms", mesh.shape.str(), text.simulate));
 }
 
 }  // namespace distlab

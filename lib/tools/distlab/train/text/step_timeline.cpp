@@ -41,8 +41,8 @@ std::string timeline_line(const Timeline& timeline) {
                      1e3 * timeline.total, timeline.ranks.size(), all > 0 ? 100 * computed / all : 0);
 }
 
-void plot_timeline(const std::filesystem::path& folder, Timeline timeline,
-                   const dist::pipeline::Shape& shape, const std::string& title) {
+void plot_timeline(const std::filesystem::path& folder, Timeline timeline, const dist::pipeline::Shape& shape,
+                   const std::string& title) {
   timeline.total *= 1e3;
   for (auto& row : timeline.ranks)
     for (TimedAction& each : row) each.begin *= 1e3, each.end *= 1e3;

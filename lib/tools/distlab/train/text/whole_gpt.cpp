@@ -9,8 +9,8 @@
 
 namespace distlab {
 
-// Parameter by parameter: each rank fills its pieces into a tensor that is -inf elsewhere, so that the largest
-// element is the one that some rank has.
+// Parameter by parameter: each rank fills its pieces into a tensor that is -inf elsewhere, so that the
+// largest element is the one that some rank has.
 std::unique_ptr<dist::nn::GPT> gather_whole_gpt(dist::HybridGpt& model, const dist::nn::GptOptions& gpt) {
   std::unique_ptr<dist::nn::GPT> whole;
   std::string list;  // "NAME ELEMENTS", line by line
