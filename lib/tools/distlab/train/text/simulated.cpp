@@ -20,6 +20,12 @@ std::string part(double seconds, double of) {
   return fmt::format("{:9.3f} ms {:6.1f} %", 1e3 * seconds, 100 * seconds / of);
 }
 
+// "10.08 billion"
+std::string count_text(std::int64_t count) {
+  const auto all = static_cast<double>(count);
+  return all >= 1e9 ? fmt::format("{:.2f} billion", all / 1e9) : fmt::format("{:.2f} million", all / 1e6);
+}
+
 }  // namespace
 
 void simulate_training(const TrainOptions& options) {
@@ -30,11 +36,11 @@ void simulate_training(const TrainOptions& options) {
   if (!options.plot.empty()) check_output_folder("--plot", options.plot);
   const auto step = dist::simulate_step(gpt, mesh, {.topology = text.simulate, .rows = rows});
   fmt::print(
-      "a step of a GPT with {:.4g} million parameters ({} layers, width {}, context {}) on {}: {} ranks of "
+      "a step of a GPT with {} parameters ({} layers, width {}, context {}) on {}: {} ranks of "
       "{}\n"
       "{} sequences per data rank, in {} micro-batches, {}{}\n\n",
-      static_cast<double>(step.parameters) / 1e6, gpt.layers, gpt.width, gpt.context, mesh.shape.str(),
-      mesh.shape.ranks(), text.simulate, rows, mesh.micro_batches, text.schedule,
+      count_text(step.parameters), gpt.layers, gpt.width, gpt.context, mesh.shape.str(), mesh.shape.ranks(),
+      text.simulate, rows, mesh.micro_batches, text.schedule,
       mesh.chunks > 1 ? fmt::format(", {} chunks", mesh.chunks) : "");
   fmt::print("  step       {}\n", part(step.step_s, step.step_s));
   fmt::print("  computing  {}  the mean over all ranks\n", part(step.compute_s, step.step_s));
