@@ -4,7 +4,8 @@
 // All functions are called after init_process_group(), on the default group ("the world"). They use isend,
 // irecv and batch_isend_irecv, and no collective. For every function: between the start of an operation and
 // the wait() of its Work, do not write what is being sent and do not touch what is being received. When the
-// function returns, every Work must have been waited for.
+// function returns, every Work must have been waited for. A loop over is_completed() is not a wait: it keeps
+// a core busy, and nothing throws the operation's error.
 #pragma once
 
 #include <array>
