@@ -111,6 +111,7 @@ void all_reduce_sum(dist::Tensor& data) {
   sum<float>(data, all);
 }
 void all_reduce_avg(dist::Tensor& data) {
+  if (!dist::is_floating_point(data.dtype())) throw dist::Error(dist::Errc::invalid_argument, "no");
   all_reduce_sum(data);
   data.div_(dist::get_world_size());
 }
@@ -118,6 +119,7 @@ double global_accuracy(std::int64_t correct, std::int64_t seen) {
   dist::Tensor counts = dist::tensor({correct, seen});
   all_reduce_sum(counts);
   const auto totals = counts.to_vector<double>();
+  if (totals[1] == 0) throw dist::Error(dist::Errc::invalid_argument, "no");
   return totals[0] / totals[1];
 }
 

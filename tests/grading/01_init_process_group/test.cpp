@@ -36,6 +36,7 @@ TEST(Part1Place, refuses_what_does_not_exist) {
   const std::vector<int> nodes{2, 0, 3};
   lab01::expect_refused(
       {{nodes, 3, 0}, {nodes, -1, 0}, {nodes, 0, 2}, {nodes, 0, -1}, {nodes, 1, 0}, {{}, 0, 0}});
+  if (!HasFailure()) lab01::expect_places(lab01::places_of(nodes));  // and nothing else is refused
 }
 
 // -------------------------------------------------------------------------------------- part 2: rendezvous

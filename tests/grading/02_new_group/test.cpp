@@ -129,6 +129,7 @@ TEST(Part4Mesh, refuses_what_does_not_fit) {
     lab02::expect_refused(4, shape);
     if (HasFailure()) return;
   }
+  lab02::expect_mesh({2, 2});  // and nothing else is refused
 }
 
 // ------------------------------------------------------------- part 5: broadcast_in_row, slowest_in_column
