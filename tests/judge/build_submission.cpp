@@ -1,5 +1,6 @@
 #include "judge/build_submission.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -8,8 +9,10 @@
 #include <fmt/format.h>
 
 #include "judge/confined_run.h"
+#include "judge/libraries.h"
 #include "judge/object_check.h"
 #include "judge/submission.h"
+#include "judge/trouble.h"
 
 namespace judge {
 namespace fs = std::filesystem;
@@ -22,6 +25,9 @@ const Limits limits{.work = Milliseconds(60'000),
                     .processes = 32,
                     .memory_bytes = std::size_t{3} << 30,
                     .file_bytes = 64 << 20};
+
+// Each tool may work so long, whatever those before it have used up.
+constexpr Milliseconds least_work{5'000};
 
 std::string contents(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -61,14 +67,18 @@ class Build {
     Command command{.argv = {"/usr/bin/nm", "-C"}, .readable = {file}};
     command.argv.insert(command.argv.end(), options.begin(), options.end());
     command.argv.push_back(file);
-    const Ran ran = run(command, 16 << 20);
-    if (!ran.is_well()) refuse("compiles to what cannot be read", ran.output);
+    constexpr std::size_t most = 16 << 20;
+    const Ran ran = run(command, most);
+    if (!ran.is_well()) refuse("compiles to what cannot be read", ran.output.substr(0, limits.output_bytes));
+    if (ran.output.size() >= most)
+      refuse(fmt::format("compiles to more than {} MiB of names of functions and variables", most >> 20));
     return ran.output;
   }
 
   void refuse_what_does_not_compile();
   void refuse_foreign_parts();
   void refuse_what_does_not_link();
+  void refuse_what_cannot_start();
 
   const fs::path& program() const { return program_; }
   Isolation isolation() const { return isolation_; }
@@ -82,7 +92,9 @@ class Build {
     command.folder = lab_.build;  // names are relative to it
     Limits these = limits;
     these.output_bytes = output_bytes;
+    these.work = std::max(work_left_, least_work);
     Ran ran = run_confined(command, these);
+    work_left_ -= ran.worked;
     isolation_ = weaker(isolation_, ran.isolation);
     ran.output =
         replaced(scratch_.path() + "/", lab_.file.parent_path().string() + "/", std::move(ran.output));
@@ -99,7 +111,8 @@ class Build {
   const ScratchFolder scratch_;
   const fs::path here_ = scratch_.path(), source_ = here_ / lab_.file.filename(),
                  object_ = here_ / "graded.o", program_ = here_ / "runner";
-  std::string symbols_;  // of the object
+  std::string symbols_;                   // of the object
+  Milliseconds work_left_ = limits.work;  // of all tools together
   Isolation isolation_ = Isolation::bubblewrap;
 };
 
@@ -146,6 +159,21 @@ void Build::refuse_what_does_not_link() {
   for (const auto& library : kit_.libraries) of_libraries += symbols_of(library, exported);
   const auto symbol = interposing_symbol(symbols_, of_program, of_libraries);
   if (!symbol.empty()) refuse("is not accepted: " + symbol);
+  refuse_what_cannot_start();
+}
+
+// Its variables may need more memory than a rank has. It is the submission's doing where another program of
+// this lab can.
+void Build::refuse_what_cannot_start() {
+  try {
+    libraries_of(program_);
+  } catch (const Trouble& trouble) {
+    const auto control = here_ / "control";
+    if (!link(kit_.own_object, control).is_well()) throw;
+    libraries_of(control);
+    refuse("cannot be started; do its global variables need more memory than a rank has (768 MiB)?",
+           trouble.what());
+  }
 }
 
 }  // namespace

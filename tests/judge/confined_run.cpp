@@ -47,6 +47,7 @@ Ran run_confined(const Command& command, const Limits& limits) {
     has_ended = watched[1].revents != 0;
   }
   ran.stopped = patience.why();
+  ran.worked = patience.worked();
   const int status = child.end();
   for (int piece = 0; piece < 64 && output_open;
        ++piece)  // what it wrote before it ended; no process is left

@@ -13,6 +13,7 @@ struct Ran {
   int exit_code = 0;         // 128 + the signal that ended it
   std::string stopped = {};  // why: "had not finished after 60.0 s of work"; empty: it ended by itself
   std::string output = {};   // of both streams, up to limits.output_bytes
+  Milliseconds worked{0};    // as seen at the last look, some hundredth of what it may
   Isolation isolation = Isolation::limits;
   bool is_well() const { return stopped.empty() && exit_code == 0; }
 };

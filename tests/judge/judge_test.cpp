@@ -26,6 +26,7 @@
 #include "judge/door.h"
 #include "judge/exam.h"
 #include "judge/outcome.h"
+#include "judge/progress.h"
 #include "judge/runner.h"
 #include "judge/sandbox.h"
 #include "judge/team.h"
@@ -214,6 +215,20 @@ TEST(Judge, stops_what_works_for_ever) {
 TEST(Judge, is_as_patient_with_long_work_after_others_were_stopped) {
   for (int stopped = 0; stopped < 2; ++stopped) outcome_of("hang", {.asleep = 100ms});
   EXPECT_TRUE(outcome_of("work for 0.2 s", {.work = 600ms}).completed);
+}
+
+// Who is slow in every run, and never stopped, has no more time in the end than who is stopped.
+TEST(Judge, is_less_patient_when_all_runs_together_have_taken_long) {
+  const auto before = judge::progress();
+  outcome_of("work for 0.2 s", {.work = 600ms});
+  outcome_of("hang", {.asleep = 4s});
+  EXPECT_GT(judge::progress().beyond, before.beyond);
+  judge::progress().beyond = 60s;
+  const auto how = outcome_of("hang").how_it_ended;  // 10 s / 6, to the next look
+  EXPECT_TRUE(how.starts_with("had not finished after 1.") || how.starts_with("had not finished after 2."))
+      << how;
+  EXPECT_TRUE(outcome_of("work for 0.2 s").completed);
+  judge::progress() = before;
 }
 
 TEST(Judge, does_not_hold_a_busy_machine_against_a_process) {

@@ -21,9 +21,6 @@ Milliseconds own_work() {
   return Milliseconds(used.tv_sec * 1000 + used.tv_nsec / 1'000'000);
 }
 
-// Routing the messages of the solutions takes at most 2 s of a run.
-constexpr Milliseconds most_own_work{30'000};
-
 double seconds(Milliseconds time) { return std::chrono::duration<double>(time).count(); }
 
 }  // namespace
@@ -31,6 +28,7 @@ double seconds(Milliseconds time) { return std::chrono::duration<double>(time).c
 Patience::Patience(const Limits& limits)
     : most_asleep_(limits.asleep),
       most_work_(limits.work),
+      most_own_work_(limits.own_work),
       wall_(limits.wall),
       period_(std::max(shortest_period, std::min(most_asleep_, most_work_) / looks)),
       own_work_before_(own_work()) {}
@@ -46,13 +44,14 @@ bool Patience::is_used_up(const std::vector<pid_t>& processes) {
     asleep_ += was_asleep ? std::chrono::duration_cast<Milliseconds>(now - looked_) : period_;
   looked_ = now;
   before_ = census;
+  own_work_ = own_work() - own_work_before_;
   if (asleep_ >= most_asleep_)
     why_ = fmt::format("had not finished after {:.1f} s of sleep", seconds(asleep_));
   else if (census.worked >= most_work_)
     why_ = fmt::format("had not finished after {:.1f} s of work (a loop that does not end?)",
                        seconds(most_work_));
-  else if (own_work() - own_work_before_ >= most_own_work)
-    why_ = fmt::format("had not finished when the grader had worked {:.0f} s for it", seconds(most_own_work));
+  else if (own_work_ >= most_own_work_)
+    why_ = fmt::format("had not finished when the grader had worked {:.1f} s for it", seconds(own_work_));
   else if (now >= started_ + wall_)
     throw Trouble(
         fmt::format("after {:.0f} s the graded processes have had {:.1f} s of a processor, and no rest: this "

@@ -25,15 +25,19 @@ class Patience {
   // Trouble when after limits.wall they have neither worked nor slept enough to say.
   bool is_used_up(const std::vector<pid_t>& processes);
   Milliseconds asleep() const { return asleep_; }
+  // What it has seen so far of work, this program's included, and of sleep.
+  Milliseconds spent() const { return asleep_ + before_.worked + own_work_; }
+  Milliseconds worked() const { return before_.worked; }
   // "had not finished after 10.0 s of work"; empty as long as it is not used up.
   const std::string& why() const { return why_; }
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  const Milliseconds most_asleep_, most_work_, wall_, period_;
+  const Milliseconds most_asleep_, most_work_, most_own_work_, wall_, period_;
   const Clock::time_point started_ = Clock::now();
   const Milliseconds own_work_before_;  // this program's
+  Milliseconds own_work_{0};            // since then
   Clock::time_point looked_ = started_;
   Census before_{.is_awake = true};  // at the last look
   Milliseconds asleep_{0};

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "judge/progress.h"
+
 namespace judge {
 namespace {
 
@@ -86,11 +88,24 @@ void Report::OnTestEnd(const testing::TestInfo& test) {
   const auto misconception = property(result, "hint");
   if (!misconception.empty())
     line["misconception"] = {{"name", misconception}, {"text", property(result, "hint_text")}};
-  ++tests_;
   write(line);
 }
 
-void Report::OnTestProgramEnd(const testing::UnitTest&) { write({{"done", true}, {"tests", tests_}}); }
+void Report::broken(std::string_view suite, std::string_view test, std::string_view how) {
+  const auto why = fmt::format(
+      "a rank answered what cannot be graded: reading it has ended the grader's process by {}; does the "
+      "result have the form that the lab's header asks for?",
+      how);
+  write({{"suite", suite},
+         {"name", test},
+         {"part", progress().part},
+         {"points", progress().points},
+         {"result", "failed"},
+         {"seconds", 0},
+         {"messages", Json::array({why})}});
+}
+
+void Report::end() { write({{"done", true}, {"tests", progress().ended}}); }
 
 void Report::write(const Json& line) {
   file_ << line.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;  // now, not later

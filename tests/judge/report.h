@@ -23,18 +23,19 @@ namespace judge {
 // Whether this failure is an exception that has left a test: it has no place in a file.
 bool is_exception(const testing::TestPartResult& part);
 
-// Throws std::runtime_error when a line cannot be written.
+// Throws std::runtime_error when a line cannot be written. How many tests have ended, progress() says.
 class Report : public testing::EmptyTestEventListener {
  public:
   Report(const std::string& path, std::uint64_t seed, std::string_view isolation);
   void OnTestEnd(const testing::TestInfo& test) override;
-  void OnTestProgramEnd(const testing::UnitTest& all) override;
+  // A test that has ended its process (watched_tests.h).
+  void broken(std::string_view suite, std::string_view test, std::string_view how);
+  void end();
 
  private:
   void write(const Json& line);
   std::string path_;
   std::ofstream file_;
-  int tests_ = 0;
 };
 
 }  // namespace judge

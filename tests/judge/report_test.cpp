@@ -1,5 +1,8 @@
 // The report of a grading program: this program once more, as the grader of the samples below. They are
 // disabled, so that they run only when they are asked for.
+#include <algorithm>
+#include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -49,6 +52,15 @@ TEST(Answer, DISABLED_out_of_range) {
   judge::worth(4, 1);
   throw std::out_of_range("sample 7 of 5");
 }
+TEST(Broken, DISABLED_by_an_answer) {
+  judge::worth(4, 2);
+  *reinterpret_cast<volatile int*>(std::uintptr_t{8}) = 0;
+}
+TEST(Broken, DISABLED_by_another) {
+  judge::worth(2, 2);
+  std::abort();
+}
+TEST(Trouble, DISABLED_is_killed) { ::raise(SIGKILL); }
 TEST(Trouble, DISABLED_of_the_judge) { throw judge::Trouble("no memory"); }
 TEST(Trouble, DISABLED_ends_the_judge) { std::exit(0); }
 
@@ -126,8 +138,29 @@ TEST(Report, an_answer_of_another_form_is_a_wrong_one) {
       run.lines[2].at("messages")[0].get<std::string>().starts_with("a rank answered what cannot be"));
 }
 
+TEST(Report, an_answer_that_breaks_its_reader_is_a_wrong_one) {
+  const auto run = run_samples("Broken.*:Sample.DISABLED_passes:Answer.DISABLED_out_of_range");
+  EXPECT_EQ(run.exit_code, 1);
+  ASSERT_EQ(run.lines.size(), 6U);
+  const auto line_of = [&](const std::string& name) {
+    const auto is_it = [&](const Json& line) { return line.value("name", "") == name; };
+    return *std::ranges::find_if(run.lines, is_it);
+  };
+  const auto broken = line_of("DISABLED_by_an_answer");
+  EXPECT_EQ(broken.at("result"), "failed");
+  EXPECT_EQ(broken.at("points"), 4);
+  EXPECT_EQ(broken.at("part"), 2);
+  EXPECT_NE(broken.at("messages").at(0).get<std::string>().find("by signal 11 (Segmentation fault)"),
+            std::string::npos);
+  EXPECT_EQ(line_of("DISABLED_by_another").at("points"), 2);
+  EXPECT_EQ(line_of("DISABLED_passes").at("result"), "passed");
+  EXPECT_EQ(line_of("DISABLED_out_of_range").at("result"), "failed");
+  EXPECT_EQ(run.lines[5], (Json{{"done", true}, {"tests", 4}}));
+}
+
 TEST(Report, has_no_end_when_the_judge_comes_to_grief) {
-  for (const auto* how : {"Trouble.DISABLED_of_the_judge", "Trouble.DISABLED_ends_the_judge"}) {
+  for (const auto* how :
+       {"Trouble.DISABLED_of_the_judge", "Trouble.DISABLED_ends_the_judge", "Trouble.DISABLED_is_killed"}) {
     const auto run = run_samples(std::string("Sample.DISABLED_passes:") + how);
     ASSERT_EQ(run.lines.size(), 2U) << how;
     EXPECT_EQ(run.lines[1].at("name"), "DISABLED_passes") << how;

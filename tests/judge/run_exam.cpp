@@ -1,5 +1,6 @@
 #include <charconv>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <random>
 #include <system_error>
@@ -15,6 +16,7 @@
 #include "judge/report.h"
 #include "judge/sandbox.h"
 #include "judge/trouble.h"
+#include "judge/watched_tests.h"
 
 namespace judge {
 namespace {
@@ -70,6 +72,22 @@ class Troubles : public testing::EmptyTestEventListener {
   }
 };
 
+int say_fault(const std::exception& error) {
+  fmt::print(stderr, "the grader could not do its work: {}\n", error.what());
+  return exit_fault;
+}
+
+int run_tests(Report* report) {
+  auto& listeners = testing::UnitTest::GetInstance()->listeners();
+  if (report != nullptr) listeners.Append(report);
+  listeners.Append(new Troubles);
+  try {
+    return RUN_ALL_TESTS();
+  } catch (const std::exception& error) {
+    return say_fault(error);
+  }
+}
+
 }  // namespace
 
 const std::string& runner() { return command_line.runner; }
@@ -87,14 +105,17 @@ int run_exam(int argc, char** argv) {
   GTEST_FLAG_SET(catch_exceptions, true);
   try {
     const Confined confined = confine(runner(), {});
+    std::unique_ptr<Report> report;
     if (!command_line.report.empty())
-      testing::UnitTest::GetInstance()->listeners().Append(
-          new Report(command_line.report, seed(), name(confined.isolation)));
-    testing::UnitTest::GetInstance()->listeners().Append(new Troubles);
-    return RUN_ALL_TESTS();
+      report = std::make_unique<Report>(command_line.report, seed(), name(confined.isolation));
+    const int status = run_watched_tests([&] { return run_tests(report.get()); },
+                                         [&](auto suite, auto test, auto how) {
+                                           if (report) report->broken(suite, test, how);
+                                         });
+    if (report && status <= 1) report->end();
+    return status;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "the grader could not do its work: {}\n", error.what());
-    return exit_fault;
+    return say_fault(error);
   }
 }
 

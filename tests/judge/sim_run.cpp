@@ -9,6 +9,7 @@
 #include <set>
 #include <stop_token>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -43,8 +44,9 @@ std::string collective_of(std::string_view label) {
 }
 
 // The simulation runs in a thread of its own; this one takes in what the processes print and answer.
-Report run_beside(Team& team, std::vector<dist::UniqueFd> lines, const SimPlan& plan,
-                  std::vector<BuiltIn>& built_ins) {
+Report run_beside(Team& team, std::vector<dist::UniqueFd> lines, const SimPlan& plan, SimRun& run) {
+  auto& built_ins = run.built_ins;
+  run.done.resize(plan.tasks.size());
   dist::sim::RunOptions options;
   options.ranks = team.size();
   options.topology = topology_named(plan.topology);
@@ -62,14 +64,23 @@ Report run_beside(Team& team, std::vector<dist::UniqueFd> lines, const SimPlan& 
     constexpr std::size_t enough = 64;  // a program calls from a handful of places
     if (built_ins.size() < enough && std::ranges::none_of(built_ins, is_it)) built_ins.push_back(call);
   };
-  processes.collective = [add](int rank, dist::OpKind kind, dist::CallSite where) {
+  const auto count = [&run](int rank, const std::string& name, std::uint64_t bytes) {
+    auto& done = run.done.at(static_cast<std::size_t>(rank))[name];
+    ++done.calls;
+    done.bytes += bytes;
+  };
+  processes.collective = [add, count](int rank, dist::OpKind kind, dist::CallSite where,
+                                      std::uint64_t bytes) {
+    count(rank, std::string(dist::name(kind)), bytes);
     add({rank, std::string(dist::name(kind)), where.str()});
   };
   std::set<int> joined;
-  processes.exchanged = [add, &joined](int rank, const dist::ControlMessage& call) {
+  processes.exchanged = [add, count, &joined](int rank, const dist::ControlMessage& call) {
     const std::string name = call.call.substr(0, call.call.find('('));
     const bool is_first = name == "init_process_group" && joined.insert(rank).second;
-    if (!is_first) add({rank, name, call.place.str()});
+    if (is_first) return;
+    if (name == "new_group" || name == "split_group") count(rank, name, 0);  // others: by any name
+    add({rank, name, call.place.str()});
   };
   Report report;
   std::exception_ptr fault, trouble;  // there, and here
@@ -104,6 +115,28 @@ bool has_picture(const SimRun& run) {
          std::ranges::any_of(run.report.findings, waits);
 }
 
+// Collectives that a process has asked the simulation for, and has not told the trace of. Empty: none.
+std::string hidden_collective(const SimRun& run) {
+  if (run.report.trace.events.empty()) return {};
+  for (std::size_t rank = 0; rank < run.done.size(); ++rank) {
+    for (const auto& [name, done] : run.done[rank]) {
+      if (name == "new_group" || name == "split_group") continue;
+      Done told;
+      for (const auto& event : run.report.trace.events) {
+        if (event.kind != dist::trace::Kind::call || std::cmp_not_equal(event.rank, rank) ||
+            event.name != name)
+          continue;
+        ++told.calls;
+        told.bytes += event.bytes;
+      }
+      if (done.calls > told.calls || done.bytes > told.bytes)
+        return fmt::format("rank {} has told of {} calls of {} with {} bytes; it has made {} with {} bytes",
+                           rank, told.calls, name, told.bytes, done.calls, done.bytes);
+    }
+  }
+  return {};
+}
+
 // For whoever wants to see it: the picture of a failed run stays.
 void keep_trace(const SimRun& run, const SimPlan& plan) {
   if (testing::Test::HasFailure()) return;
@@ -131,7 +164,7 @@ SimRun simulate(const SimPlan& plan) {
   for (Json& task : tasks) task.update({{"simulated", true}, {"eager", plan.eager}});
   team.start_all(tasks);
   SimRun run;
-  run.report = run_beside(team, std::move(ours), plan, run.built_ins);
+  run.report = run_beside(team, std::move(ours), plan, run);
   run.ranks = team.finish();
   run.about = plan.about.empty() ? "" : plan.about + ": ";
   keep_trace(run, plan);
@@ -169,6 +202,10 @@ std::vector<Json> SimRun::answers(const std::vector<std::string_view>& allowed) 
       ADD_FAILURE() << about << failure.what;
     return {};
   }
+  if (const auto hidden = hidden_collective(*this); !hidden.empty()) {
+    ADD_FAILURE() << about << hidden;
+    return {};
+  }
   std::vector<Json> values;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     const auto who = fmt::format("{}rank {}", about, rank);
@@ -176,6 +213,29 @@ std::vector<Json> SimRun::answers(const std::vector<std::string_view>& allowed) 
     values.push_back(value_of(ranks[rank].reply, who));
   }
   return values;
+}
+
+bool has_computed(const SimRun& run, int rank, double seconds) {
+  constexpr double ps = 1e-12, rounding = 1e-6;
+  std::vector<std::pair<std::int64_t, std::int64_t>>
+      spans;  // a rank may have several tasks, but computes with one
+  for (const auto& event : run.report.trace.events) {
+    if (event.kind == dist::trace::Kind::compute && event.rank == rank)
+      spans.emplace_back(event.begin, event.end);
+  }
+  std::ranges::sort(spans);
+  double computed = 0;
+  std::int64_t until = 0;
+  for (const auto& [begin, end] : spans) {
+    computed += ps * static_cast<double>(std::max(end, until) - std::max(begin, until));
+    until = std::max(end, until);
+  }
+  if (computed >= seconds * (1 - rounding)) return true;
+  ADD_FAILURE() << fmt::format(
+      "{}rank {} has computed for {:.6g} s of virtual time; what it had to compute takes {:.6g} s, so the "
+      "clock was not told all of it",
+      run.about, rank, computed, seconds);
+  return false;
 }
 
 int rounds(const Report& report) { return static_cast<int>(std::lround(report.virtual_time_s * 1e6)); }

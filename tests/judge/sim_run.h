@@ -3,7 +3,9 @@
 // simulation.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,14 +25,23 @@ struct BuiltIn {
   std::string where;
 };
 
+// What the simulation has done for a rank, by the name of the call. A trace says what the process has told of
+// it.
+struct Done {
+  int calls = 0;
+  std::uint64_t bytes = 0;  // of collectives: of this rank's part
+};
+
 struct SimRun {
   std::vector<Outcome> ranks;  // replies are what attempt() gives
   dist::sim::Report report;
   std::vector<BuiltIn> built_ins;
-  std::string about;  // the plan's
+  std::vector<std::map<std::string, Done>> done;  // [rank]: collectives, and what makes groups
+  std::string about;                              // the plan's
 
   // Answers of all ranks when all is well: no rank failed, nothing was found, and neither a collective nor
-  // what makes groups was called besides `allowed` ("barrier", "new_group"). Otherwise the test fails with
+  // what makes groups was called besides `allowed` ("barrier", "new_group"), nor more than the trace knows.
+  // Otherwise the test fails with
   // what explains it best, and the answer is empty.
   std::vector<Json> answers(const std::vector<std::string_view>& allowed = {}) const;
 };
@@ -52,6 +63,10 @@ SimRun simulate(const SimPlan& plan);
 // What answers are measured by: code of the grader's own, on virtual ranks of this process. Throws
 // Trouble when one of them fails, as that is not a wrong answer.
 dist::sim::Report simulate_own(const dist::sim::RunOptions& options, const std::function<void(int rank)>& fn);
+
+// Whether this rank has computed for so long, of virtual time; otherwise the test fails. The process tells
+// the clock itself, and may tell it nothing: then it would be faster than is possible. Needs SimPlan::trace.
+bool has_computed(const SimRun& run, int rank, double seconds);
 
 // Rounds of a run on topology "rounds".
 int rounds(const dist::sim::Report& report);

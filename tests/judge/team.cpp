@@ -14,6 +14,7 @@
 
 #include "judge/crash.h"
 #include "judge/outcome.h"
+#include "judge/progress.h"
 #include "judge/reported.h"
 
 namespace judge {
@@ -27,13 +28,18 @@ constexpr Milliseconds look_again{20};  // whether it is overdue
 // on two busy cores, in a build for development. A run that says how long it may work, as it works long,
 // keeps that.
 constexpr int least_part = 4;
-int part = 1;
-
-void be_less_patient() { part = std::min(2 * part, least_part); }
+// Ranks may also be slow in every run without being stopped in any. Once all runs together have taken so much
+// more than the solutions' do, runs that do not say themselves how long they may take have still less.
+constexpr Milliseconds quick{500};  // most runs of the solutions
+constexpr Milliseconds most_beyond{20'000};
+constexpr int least_part_beyond = 6;
 
 Limits shortened(Limits limits) {
-  if (limits.work == Limits{}.work) limits.work /= part;
-  limits.asleep /= part;
+  const int part = std::min(1 << std::min(progress().stopped_runs, 2), least_part);
+  const int own_part = progress().beyond > most_beyond ? least_part_beyond : part;
+  if (limits.work == Limits{}.work) limits.work /= own_part;
+  limits.asleep /= limits.asleep == Limits{}.asleep ? own_part : part;
+  limits.own_work /= part;
   return limits;
 }
 
@@ -143,7 +149,8 @@ void Team::stop() {
 
 std::vector<Outcome> Team::finish() {
   while (!all_ended() && !is_overdue()) poll_once(look_again);
-  if (!patience_.why().empty()) be_less_patient();
+  if (!patience_.why().empty()) ++progress().stopped_runs;
+  progress().beyond += std::max(patience_.spent() - quick, Milliseconds(0));
   std::vector<Outcome> outcomes;
   for (auto& member : members_) {
     conclude(*member);

@@ -47,7 +47,8 @@ Numbers one_to(int ranks) {
 
 Numbers small_numbers(judge::Random& random, int ranks) {
   Numbers numbers;
-  for (int rank = 0; rank < ranks; ++rank) numbers.push_back(random.between(1, 99));
+  for (int rank = 0; rank < ranks; ++rank)
+    numbers.push_back(random.between(1, 99) + 0.25 * random.between(1, 3));
   return numbers;
 }
 

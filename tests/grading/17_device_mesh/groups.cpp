@@ -13,13 +13,29 @@ namespace {
 
 using judge::misconception;
 
+// Whether each rank has told of all groups that it has made: the simulation has seen them.
+void expect_said(const judge::SimRun& done, const std::vector<Json>& replies) {
+  for (std::size_t rank = 0; rank < replies.size(); ++rank) {
+    int said = replies[rank].at("made");
+    for (const int more : replies[rank].at("flattened")) said += more;
+    const auto& calls = done.done.at(rank);
+    const auto seen = calls.contains("new_group") ? calls.at("new_group").calls : 0;
+    if (said >= seen) continue;
+    ADD_FAILURE() << fmt::format("rank {} says that it has made {} groups; it has made {}", rank, said, seen);
+    return;
+  }
+}
+
 std::vector<Json> make(const Grid& grid, int outside, const std::vector<Flattened>& flattened) {
   Json task{{"call", "make_mesh"}, {"grid", as_json(grid)}, {"flattened", Json::array()}};
   for (const auto& [axes, name] : flattened) task["flattened"].push_back({{"axes", axes}, {"name", name}});
   const int world =
       std::max(*std::ranges::max_element(grid.ranks) + 1, static_cast<int>(grid.ranks.size()) + outside);
-  return answers(run(std::vector<Json>(static_cast<std::size_t>(world), task),
-                     fmt::format("a mesh of {} on {} ranks", text(grid), world)));
+  const auto done = run(std::vector<Json>(static_cast<std::size_t>(world), task),
+                        fmt::format("a mesh of {} on {} ranks", text(grid), world));
+  const auto replies = answers(done);
+  expect_said(done, replies);
+  return replies;
 }
 
 void diagnose_group(const Grid& grid, const Flattened& line, int rank, const Json& got) {
@@ -69,7 +85,12 @@ bool has_its_groups(const Grid& grid, const std::vector<Flattened>& lines, int r
     }
     const Json& got = groups.at(line.name);
     if (!is_inside) {
-      if (!got.at("is_member")) continue;
+      if (got.at("is_empty")) continue;
+      if (!got.at("is_member"))
+        misconception(
+            "keeps_the_last_group",
+            "a rank outside of the grid has the handle of a line, of which it is not a member; fix: keep "
+            "only the handle whose is_member() is true");
       ADD_FAILURE() << about << " must be empty, because the rank is not in the grid";
       return false;
     }

@@ -277,6 +277,11 @@ bool gradients_are_clipped(const Drawn& drawn, const Norm& norm, const std::vect
       got.emplace_back();
       for (const Json& bits : values) got.back().push_back(number_of(bits));
     }
+    if (got.size() != norm.parts.size()) {
+      ADD_FAILURE() << fmt::format("{}: rank {} was given {} gradients to clip; afterwards there are {}",
+                                   about(norm), rank, norm.parts.size(), got.size());
+      return false;
+    }
     for (std::size_t part = 0; part < norm.parts.size(); ++part) {
       const Numbers& before = elements_of(drawn, norm, part, rank);
       const auto is_scaled = [&](double a, double b) { return are_near(a * right, b, 1e-11); };

@@ -90,7 +90,9 @@ Json norm(const Json& task) {
   std::vector<lab::Gradient> gradients;
   for (const auto& one : task.at("gradients")) {
     const Numbers values = one.at("values");
-    gradients.push_back({dist::tensor<double>(values), one.at("over")});
+    auto gradient = dist::tensor<double>(values);
+    if (gradients.size() % 2 == 1) gradient = gradient.view({1, gradient.numel()});  // of any shape
+    gradients.push_back({gradient, one.at("over")});
   }
   const double norm = task.at("max_norm").is_null()
                           ? lab::gradient_norm(mesh, gradients)

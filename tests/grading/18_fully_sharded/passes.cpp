@@ -17,6 +17,7 @@ using judge::misconception;
 
 struct Played {
   std::vector<Numbers> vectors;  // [rank]: input, or grad_output
+  int before = 0;                // each element of the gradients, at the start of backward
   judge::SimRun done;
   std::vector<Json> replies;
 };
@@ -25,6 +26,7 @@ Played play(judge::Random& random, const Pass& pass, bool timed) {
   Played played;
   std::vector<Json> tasks;
   const auto& units = pass.model.units;
+  played.before = random.between(1, 9);
   const auto count = pass.is_forward() ? units.front()[0][1] : units.back()[0][0];
   for (int rank = 0; rank < pass.n; ++rank) {
     played.vectors.emplace_back();
@@ -33,6 +35,8 @@ Played play(judge::Random& random, const Pass& pass, bool timed) {
                      {"shapes", units},
                      {"seed", pass.model.seed},
                      {"seconds", pass.seconds},
+                     {"large", pass.is_large},
+                     {"before", played.before},
                      {"vector", played.vectors.back()}});
   }
   played.done = run(tasks, timed);
@@ -139,16 +143,27 @@ bool backward_is_right(const Pass& pass, const Played& played, int rank) {
   for (const Numbers& vector : played.vectors) grads.push_back(grad_outputs(pass.model, vector));
   for (std::size_t unit = 0; unit < pass.model.units.size(); ++unit) {
     const Numbers got = played.replies[static_cast<std::size_t>(rank)].at("values").at(unit);
-    const Numbers right = gradient_shard(pass, grads, unit, rank, pass.n);
+    const auto added = [&](double divisor) {
+      Numbers gradient = gradient_shard(pass, grads, unit, rank, divisor);
+      for (double& element : gradient) element += played.before;
+      return gradient;
+    };
+    const Numbers right = added(pass.n);
     if (are_near(right, got)) continue;
-    if (are_near(gradient_shard(pass, grads, unit, rank, pass.n * pass.n), got))
+    if (are_near(added(pass.n * pass.n), got))
       misconception("divides_twice",
                     "the gradients are divided by n twice; fix: ReduceOp::avg divides already");
-    if (std::ranges::all_of(got, [](double element) { return element == 0; }))
-      misconception("a_reduction_is_missing",
-                    "the unit's gradient is still zero: its reduction was not started, or not finished");
-    ADD_FAILURE() << fmt::format("{}: on rank {} the gradient of unit {} must be the mean over the ranks: {}",
-                                 text_of(pass), rank, unit, difference(right, got));
+    if (are_near(gradient_shard(pass, grads, unit, rank, pass.n), got))
+      misconception(
+          "overwrites_the_gradient",
+          "the gradient of an earlier backward is lost; fix: add the mean to it, as backward accumulates");
+    if (std::ranges::all_of(got, [&](double element) { return element == played.before; }))
+      misconception(
+          "a_reduction_is_missing",
+          "the unit's gradient is as it was before: its reduction was not started, or not finished");
+    ADD_FAILURE() << fmt::format(
+        "{}: on rank {} the mean over the ranks must be added to the gradient of unit {}, which was {}: {}",
+        text_of(pass), rank, unit, played.before, difference(right, got));
     return false;
   }
   return true;
@@ -276,12 +291,49 @@ void expect_memory(judge::Random& random, const Pass& pass) {
   }
 }
 
+// Of two models of equal units, the one with more units may take more memory by its shards and their
+// gradients only. That of a process is known to some MiB.
+void expect_process_memory(judge::Random& random, const std::string& call) {
+  constexpr int ranks = 4, few = 4, many = 16;
+  constexpr std::int64_t width = 512;
+  const auto peak_of = [&](int units) {
+    const Pass pass{.call = call,
+                    .model = draw_model(random, std::vector<std::int64_t>(units + 1, width)),
+                    .n = ranks,
+                    .is_large = true};
+    const auto played = play(random, pass, false);
+    bool is_right = !played.replies.empty();
+    for (int rank = 0; is_right && rank < ranks; ++rank)
+      is_right = order_is_right(pass, played.replies[static_cast<std::size_t>(rank)], rank);
+    if (!is_right || !calls_are_right(pass, played.done)) return 0.0;
+    std::size_t most = 0;
+    for (const auto& rank : played.done.ranks) most = std::max(most, rank.peak_memory_bytes);
+    return static_cast<double>(most);
+  };
+  const double before = peak_of(few), after = before > 0 ? peak_of(many) : 0;
+  if (after == 0) return;
+  constexpr double mib = 1 << 20, unit = 8.0 * width * (width + 1), more = many - few;
+  const double own = 2 * more * unit / ranks, took = after - before;
+  if (took <= own + more * unit / 2) return;
+  misconception(
+      "keeps_whole_units_outside_of_tensors",
+      "whole parameters or gradients are kept in other memory than that of tensors, and it is the same "
+      "memory: nothing is saved; fix: keep the shards only, and gather each unit when it is needed");
+  ADD_FAILURE() << fmt::format(
+      "{} of {} units takes {:.0f} MiB more of a process than of {} units, on {} ranks; the shards of these "
+      "{:.0f} "
+      "units and their gradients have {:.0f} MiB",
+      call, many, took / mib, few, ranks, more, own / mib);
+}
+
 void expect_overlap(judge::Random& random, Pass pass, double share) {
   const double gather = seconds_of(pass, true), reduce = pass.is_forward() ? 0 : seconds_of(pass, false);
   pass.seconds = share * (gather + reduce);
   const auto played = play(random, pass, true);
   if (!pass_is_right(pass, played) || !calls_are_right(pass, played.done)) return;
   const double units = static_cast<double>(pass.model.units.size());
+  for (int rank = 0; rank < pass.n; ++rank)
+    if (!judge::has_computed(played.done, rank, units * pass.seconds)) return;
   const double perfect = gather + reduce + units * pass.seconds, took = played.done.report.virtual_time_s;
   if (took * 0.96 <= perfect) return;
   const double nothing_hidden = units * (gather + reduce + pass.seconds);

@@ -144,14 +144,16 @@ class Layers {
     return gradients;
   }
 
-  std::vector<lab::Unit> units() const {
+  // With gradients of an earlier backward.
+  std::vector<lab::Unit> units(double gradient) const {
     std::vector<lab::Unit> all;
     for (std::size_t u = 0; u < shapes_.size(); ++u) {
       const auto element = [&](std::size_t parameter, std::int64_t at) {
         return lab18::parameter_element(seed_, u, parameter, at);
       };
-      all.push_back(unit_of(
-          shapes_[u], lab18::right_shard(shapes_[u], dist::get_rank(), dist::get_world_size(), element), 0));
+      all.push_back(unit_of(shapes_[u],
+                            lab18::right_shard(shapes_[u], dist::get_rank(), dist::get_world_size(), element),
+                            gradient));
     }
     return all;
   }
@@ -193,7 +195,7 @@ class Layers {
 
 Json pass(const std::string& call, const Json& task) {
   Layers layers(task);
-  auto units = layers.units();
+  auto units = layers.units(task.at("before"));
   const lab::Compute compute{
       [&](std::size_t unit, const lab::Tensors& parameters, const Tensor& input) {
         return layers.forward(unit, parameters, input);
@@ -208,6 +210,7 @@ Json pass(const std::string& call, const Json& task) {
     values.push_back(numbers_of(lab::prefetching_forward(units, given, compute)));
   if (call == "backward") lab::backward(units, given, compute);
   if (call == "prefetching_backward") lab::prefetching_backward(units, given, compute);
+  if (task.value("large", false)) return layers.said();  // only how much memory it takes is asked
   if (values.empty())
     for (const auto& unit : units) values.push_back(numbers_of(unit.gradient));
   Json said = layers.said();

@@ -59,7 +59,8 @@ struct Pass {
   std::string call;  // "forward", "prefetching_backward"
   Model model;
   int n = 2;
-  double seconds = 0;  // that a unit computes
+  double seconds = 0;     // that a unit computes
+  bool is_large = false;  // then its numbers are not asked for
   bool is_forward() const { return call.find("forward") != std::string::npos; }
   bool prefetches() const { return call.find("prefetching") != std::string::npos; }
   std::uint64_t unit_bytes(std::size_t unit) const;  // u
@@ -67,6 +68,8 @@ struct Pass {
 void expect_values(judge::Random& random, const Pass& pass);
 void expect_collectives(judge::Random& random, const Pass& pass);
 void expect_memory(judge::Random& random, const Pass& pass);
+// Memory outside of tensors, too.
+void expect_process_memory(judge::Random& random, const std::string& call);
 // A unit computes `share` of the time that its collectives take.
 void expect_overlap(judge::Random& random, Pass pass, double share);
 

@@ -138,12 +138,14 @@ TEST(Part3Passes, forward_holds_one_unit) {
   worth(4, 3);
   Random random("forward memory");
   expect_memory(random, {"forward", draw_large_model(random), 4});
+  if (!HasFailure()) expect_process_memory(random, "forward");
 }
 
 TEST(Part3Passes, backward_holds_one_unit) {
   worth(5, 3);
   Random random("backward memory");
   expect_memory(random, {"backward", draw_large_model(random), 4});
+  if (!HasFailure()) expect_process_memory(random, "backward");
 }
 
 // ------------------------------------------------------------------------------------- part 4: prefetching
@@ -173,6 +175,7 @@ TEST(Part4Prefetch, one_gather_ahead) {
   Random random("prefetch memory");
   for (const char* call : {"prefetching_forward", "prefetching_backward"}) {
     expect_memory(random, {call, draw_large_model(random), 4});
+    if (!HasFailure()) expect_process_memory(random, call);
     if (HasFailure()) return;
   }
 }

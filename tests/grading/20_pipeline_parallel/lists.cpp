@@ -1,5 +1,6 @@
 // Lab 20, parts 1 and 2: cuts and lists.
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <optional>
 
@@ -192,11 +193,12 @@ void expect_cuts(const std::vector<Cut>& cuts, bool best) {
     const auto& [costs, stages] = cuts[i];
     const std::string about = fmt::format("costs {{{}}}, {} stages: {{{}}} layers", fmt::join(costs, ", "),
                                           stages, fmt::join(sizes, ", "));
+    const auto layers = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
     const bool has_all = std::ssize(sizes) == stages &&
                          std::ranges::all_of(sizes, [](int size) { return size > 0; }) &&
-                         std::accumulate(sizes.begin(), sizes.end(), 0) == std::ssize(costs);
+                         layers == std::ssize(costs);
     if (!has_all) {
-      if (std::accumulate(sizes.begin(), sizes.end(), 0) < std::ssize(costs))
+      if (layers < std::ssize(costs))
         misconception("loses_layers",
                       "some layers are on no stage; fix: what a division leaves over belongs to "
                       "a stage, too");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <stop_token>
 #include <vector>
@@ -23,8 +24,9 @@ struct ProcessOptions {
   int most_tasks = 256;                           // of one rank
   std::size_t longest_question = std::size_t{256} << 10;  // bytes, without a message's
   int most_places = 1024;  // in one rank's program, from which operations begin
-  // Called for each collective of the library that a rank calls, before it runs.
-  std::function<void(int rank, OpKind kind, CallSite where)> collective = {};
+  // Called for each collective of the library that a rank calls, before it runs. `bytes`: of this rank's
+  // part, as a trace says them.
+  std::function<void(int rank, OpKind kind, CallSite where, std::uint64_t bytes)> collective = {};
   // Called for each call by which a rank tells the others something without a message (call: "split_group").
   std::function<void(int rank, const ControlMessage& call)> exchanged = {};
 };

@@ -9,6 +9,12 @@
 namespace dist::sim {
 namespace {
 
+// As call_of() says them to a trace.
+std::uint64_t bytes_of(const Operation& operation) {
+  if (operation.kind == OpKind::barrier) return 0;
+  return static_cast<std::uint64_t>(operation.count()) * size_of(operation.dtype());
+}
+
 // An operation on this side, its tensors in parcels.
 class Collective {
  public:
@@ -22,10 +28,6 @@ class Collective {
     context_.costs = &costs_;
   }
 
-  template <class Listener>
-  void tell(const Listener& listener) const {
-    listener(session_.rank, question_.kind, question_.where);
-  }
   std::string algorithm() {
     const Room inputs = room_for(question_.inputs), outputs = room_for(question_.outputs);
     return HostCollectives(context_).algorithm_for(operation(inputs, outputs));
@@ -37,6 +39,8 @@ class Collective {
     channel.receive(inputs.parcel->bytes());
     if (works_in_place(question_.kind)) channel.receive(outputs.parcel->bytes());
     const Operation asked_for = operation(inputs, outputs);
+    if (session_.options.collective)
+      session_.options.collective(session_.rank, question_.kind, question_.where, bytes_of(asked_for));
     HostCollectives collectives(context_);
     collectives.prepare(asked_for);
     collectives.choose(asked_for);
@@ -94,11 +98,7 @@ Collective asked_for(const Asked& asked) {
 const Verbs& collective_verbs() {
   static const Verbs verbs{
       {Verb::collective,
-       [](const Asked& asked, Response& response) {
-         Collective collective = asked_for(asked);
-         if (asked.session.options.collective) collective.tell(asked.session.options.collective);
-         response.parcel = collective.run(asked.channel);
-       }},
+       [](const Asked& asked, Response& response) { response.parcel = asked_for(asked).run(asked.channel); }},
       {Verb::algorithm,
        [](const Asked& asked, Response& response) {
          response.message.put(std::string_view(asked_for(asked).algorithm()));
