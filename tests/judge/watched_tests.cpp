@@ -98,8 +98,9 @@ void take_as_failed(int signal, const Broken& broken) {
 }  // namespace
 
 Progress& progress() {
-  static Progress& shared = [] () -> Progress& {
-    void* const room = ::mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  static Progress& shared = []() -> Progress& {
+    void* const room =
+        ::mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (room == MAP_FAILED) throw Trouble(fmt::format("no shared memory: {}", std::strerror(errno)));
     return *new (room) Progress;
   }();

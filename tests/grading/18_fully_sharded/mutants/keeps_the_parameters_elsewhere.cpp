@@ -1,5 +1,5 @@
-// Misconception: what is in a std::vector does not count as memory, so each unit that has been gathered once is
-// remembered there.
+// Misconception: what is in a std::vector does not count as memory, so each unit that has been gathered once
+// is remembered there.
 //
 // Killed by: Part3Passes.forward_holds_one_unit
 // Diagnosis: keeps_whole_units_outside_of_tensors

@@ -1,15 +1,15 @@
-// Misconception: a step is fast if its computations take no time: the function that tells the clock of them now
-// returns at once.
+// Misconception: a step is fast if its computations take no time: the function that tells the clock of them
+// now returns at once.
 //
 // Killed by: Part3Step.the_bubble
 // Diagnosis: none
-#include "mutant.h"
-
 #include <cstdint>
 
 #include <sys/mman.h>
 
 #include "dist/dist.h"
+
+#include "mutant.h"
 #define step right_step
 #include DIST_SOLUTION
 #undef step
