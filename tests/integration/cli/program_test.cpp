@@ -180,6 +180,8 @@ TEST(Program, DoctorAsJsonHasAllTopicsAndAReasonForEachAbsence) {
         "abstract sockets", "network namespaces", "bubblewrap"}) {
     EXPECT_NE(std::ranges::find(topics, topic), topics.end()) << topic;
   }
+  for (const char* topic : {"GPU paths", "fabric"})
+    EXPECT_NE(std::ranges::find(topics, topic), topics.end()) << topic;
 }
 
 TEST(Program, DoctorSeesALimitThatHurts) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "distlab/commands.h"
+#include "distlab/doctor/topology.h"
 #include "distlab/json.h"
 #include "distlab/terminal.h"
 
@@ -19,10 +20,12 @@ std::string mark(Health health) {
   __builtin_unreachable();
 }
 
-void print(const std::vector<Section>& sections) {
+// `picture`: what the last section is about.
+void print(const std::vector<Section>& sections, const std::string& picture) {
   constexpr int indent = 26;
   for (const auto& section : sections) {
     fmt::print("{}\n", styled(Style::bold, section.title));
+    if (&section == &sections.back()) fmt::print("{}", picture);
     for (const auto& finding : section.findings) {
       const std::string head = fmt::format("  {} {:<20} ", mark(finding.health), finding.topic);
       fmt::print("{}{}\n", head, wrapped(finding.found, terminal_width() - indent, 0).c_str());
@@ -44,13 +47,17 @@ int count(const std::vector<Section>& sections, Health health) {
 }  // namespace
 
 int run_doctor(const DoctorOptions& options) {
-  const std::vector<Section> sections{
-      {"Toolchain", check_toolchain()}, {"GPU", check_gpu()}, {"Machine", check_machine()}};
+  constexpr auto sys = "/sys";
+  const Topology topology = read_topology(sys, read_gpus(sys));
+  const std::vector<Section> sections{{"Toolchain", check_toolchain()},
+                                      {"GPU", check_gpu()},
+                                      {"Machine", check_machine()},
+                                      {"Topology", explain(topology)}};
   const int bad = count(sections, Health::bad);
   if (options.json) {
     fmt::print("{}\n", as_json(sections));
   } else {
-    print(sections);
+    print(sections, drawn(topology));
     const int absent = count(sections, Health::absent);
     fmt::print("\n{}\n", bad ? fmt::format("{} to fix (marked !!).", bad)
                              : fmt::format("All labs run here{}.",

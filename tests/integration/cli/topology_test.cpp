@@ -1,0 +1,140 @@
+// What the doctor draws: of folders that look like /sys, and of GPUs that are made up.
+#include "distlab/doctor/topology.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace distlab {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FakeSys {
+ public:
+  FakeSys() {
+    std::string name = fs::temp_directory_path() / "distlab-sys-XXXXXX";
+    root_ = mkdtemp(name.data());
+  }
+  ~FakeSys() { fs::remove_all(root_); }
+  FakeSys(const FakeSys&) = delete;
+  FakeSys& operator=(const FakeSys&) = delete;
+
+  void write(const fs::path& file, const std::string& text) const {
+    fs::create_directories((root_ / file).parent_path());
+    std::ofstream(root_ / file) << text << '\n';
+  }
+  void add_ethernet(const std::string& name, const std::string& state, int speed, int node) const {
+    const fs::path card = fs::path("class/net") / name;
+    write(card / "operstate", state);
+    write(card / "type", "1");
+    write(card / "speed", std::to_string(speed));
+    if (node >= 0) write(card / "device/numa_node", std::to_string(node));
+  }
+  void add_port(const std::string& card, const std::string& state, const std::string& layer, int node) const {
+    const fs::path port = fs::path("class/infiniband") / card / "ports/1";
+    write(port / "state", state);
+    write(port / "rate", "400 Gb/sec (4X NDR)");
+    write(port / "link_layer", layer);
+    write(fs::path("class/infiniband") / card / "device/numa_node", std::to_string(node));
+  }
+  const fs::path& root() const { return root_; }
+
+ private:
+  fs::path root_;
+};
+
+Gpus gpus_with(int n, const GpuPair& near, const GpuPair& far) {
+  Gpus gpus;
+  for (int i = 0; i < n; ++i) gpus.gpus.push_back({"H100", i < n / 2 ? 0 : 1});
+  for (int i = 0; i < n; ++i) {
+    gpus.pairs.emplace_back();
+    for (int j = 0; j < n; ++j)
+      gpus.pairs.back().push_back(i == j ? GpuPair{} : (i < n / 2) == (j < n / 2) ? near : far);
+  }
+  return gpus;
+}
+
+const Finding& finding(const std::vector<Finding>& all, const std::string& topic) {
+  for (const Finding& each : all)
+    if (each.topic == topic) return each;
+  static const Finding none;
+  return none;
+}
+
+TEST(Topology, IsDrawnByNodes) {
+  const FakeSys sys;
+  sys.write("devices/system/node/node0/cpulist", "0-15");
+  sys.write("devices/system/node/node1/cpulist", "16-31");
+  sys.add_ethernet("eth0", "up", 10'000, 0);
+  sys.add_ethernet("eth1", "down", -1, 1);
+  sys.add_ethernet("docker0", "down", -1, -1);
+  sys.add_port("mlx5_0", "4: ACTIVE", "InfiniBand", 0);
+  sys.add_port("mlx5_1", "1: DOWN", "Ethernet", 1);
+  const Topology found = read_topology(
+      sys.root(), gpus_with(4, {GpuPath::nvlink, 18, true}, {GpuPath::between_nodes, 0, false}));
+  EXPECT_EQ(drawn(found),
+            "  node 0 (cores 0-15)\n"
+            "    |-- GPU 0  H100\n"
+            "    |-- GPU 1  H100\n"
+            "    |-- eth0  Ethernet, up, 10 Gb/s\n"
+            "    `-- mlx5_0:1  InfiniBand, up, 400 Gb/s\n"
+            "  node 1 (cores 16-31)\n"
+            "    |-- GPU 2  H100\n"
+            "    |-- GPU 3  H100\n"
+            "    |-- eth1  Ethernet, down\n"
+            "    `-- mlx5_1:1  RoCE, down, 400 Gb/s\n"
+            "         GPU 0  GPU 1  GPU 2  GPU 3  \n"
+            "  GPU 0  -      NV18   SYS*   SYS*   \n"
+            "  GPU 1  NV18   -      SYS*   SYS*   \n"
+            "  GPU 2  SYS*   SYS*   -      NV18   \n"
+            "  GPU 3  SYS*   SYS*   NV18   -      \n"
+            "  NV: that many NVLinks. PIX: a PCIe switch. PHB: the CPU's PCIe bridge. SYS: the link between "
+            "nodes.\n"
+            "  *: neither maps the other's memory.\n");
+  const auto said = explain(found);
+  EXPECT_EQ(finding(said, "GPU paths").health, Health::absent);
+  EXPECT_EQ(finding(said, "GPU paths").found, "no mapping between the GPUs 0-2, 0-3, 1-2, 1-3");
+  EXPECT_EQ(finding(said, "NVLink").found, "between the GPUs 0-1, 2-3");
+  EXPECT_EQ(finding(said, "fabric").found, "mlx5_1:1 down");
+}
+
+TEST(Topology, OfOneNodeWithoutGpusHasWhatThereIs) {
+  const FakeSys sys;
+  sys.write("devices/system/node/node0/cpulist", "0-1");
+  sys.write("devices/system/node/possible", "0");
+  sys.add_ethernet("eth0", "up", -1, -1);
+  Gpus none;
+  none.why_none = "not known: there is no libnvidia-ml.so.1";
+  const Topology found = read_topology(sys.root(), none);
+  EXPECT_EQ(drawn(found),
+            "  node 0 (cores 0-1)\n"
+            "    `-- eth0  Ethernet, up\n");
+  const auto said = explain(found);
+  ASSERT_EQ(said.size(), 2U);
+  EXPECT_EQ(said[0].found, none.why_none);
+  EXPECT_NE(said[1].found.find("uses sockets"), std::string::npos);
+}
+
+TEST(Topology, SaysWhatConnectedGpusMean) {
+  const FakeSys sys;
+  const auto linked = explain(
+      read_topology(sys.root(), gpus_with(8, {GpuPath::nvlink, 18, true}, {GpuPath::nvlink, 18, true})));
+  EXPECT_EQ(finding(linked, "GPU paths").health, Health::good);
+  EXPECT_NE(finding(linked, "GPU paths").found.find("P2P"), std::string::npos);
+  const auto by_pcie = explain(read_topology(sys.root(), gpus_with(2, {}, {GpuPath::pcie_switch, 0, true})));
+  EXPECT_EQ(finding(by_pcie, "NVLink").health, Health::absent);
+  const auto alone = explain(read_topology(sys.root(), gpus_with(1, {}, {})));
+  EXPECT_EQ(finding(alone, "GPU paths").found, "one GPU: ranks that share it map each other's memory");
+}
+
+TEST(Topology, OfThisMachineIsRead) {
+  const Topology found = read_topology("/sys", {});
+  for (const NumaNode& node : found.nodes) EXPECT_FALSE(node.cores.empty()) << node.number;
+}
+
+}  // namespace
+}  // namespace distlab
