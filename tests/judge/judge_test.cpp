@@ -217,7 +217,8 @@ TEST(Judge, is_as_patient_with_long_work_after_others_were_stopped) {
   EXPECT_TRUE(outcome_of("work for 0.2 s", {.work = 600ms}).completed);
 }
 
-// Who is slow in every run, and never stopped, has no more time in the end than who is stopped.
+// A program that is slow in every run, and never stopped, has no more time in the end than one that is
+// stopped.
 TEST(Judge, is_less_patient_when_all_runs_together_have_taken_long) {
   const auto before = judge::progress();
   outcome_of("work for 0.2 s", {.work = 600ms});

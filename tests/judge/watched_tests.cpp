@@ -78,7 +78,7 @@ int run_what_is_left(const std::string& chosen, const std::function<int()>& run_
   return status;
 }
 
-// Whether a program does that to itself, and nobody else to it.
+// Whether a program does that to itself, and no other process to it.
 bool is_crash(int signal) {
   return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL || signal == SIGABRT;
 }

@@ -291,7 +291,7 @@ void expect_memory(judge::Random& random, const Pass& pass) {
   }
 }
 
-// Of two models of equal units, the one with more units may take more memory by its shards and their
+// When two models have equal units, the one with more of them may take more memory by its shards and their
 // gradients only. That of a process is known to some MiB.
 void expect_process_memory(judge::Random& random, const std::string& call) {
   constexpr int ranks = 4, few = 4, many = 16;
