@@ -13,7 +13,7 @@ endfunction()
 # dist_add_test(NAME unit.core SOURCES a_test.cpp ... [LABELS unit] [LIBRARIES ...] [TIMEOUT seconds])
 # One GoogleTest program, linked with the one main of tests/support; each TEST is a CTest test of its own
 # when DISCOVER is given, otherwise the whole program is one. `tests_<label>` builds all programs with a label.
-# COST: who may take longest begins first, so that no long test runs alone at the end.
+# COST: the tests that may take longest begin first, so that no long test runs alone at the end.
 function(dist_add_test)
   cmake_parse_arguments(T "DISCOVER" "NAME;TIMEOUT" "SOURCES;LABELS;LIBRARIES;ARGS" ${ARGN})
   string(REPLACE "." "_" target ${T_NAME})

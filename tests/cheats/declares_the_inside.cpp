@@ -1,5 +1,5 @@
-// Cheat: declares what is inside of the library, weakly: there need be none, and yet it is there.
-// Told: from inside of the library
+// Cheat: declares internal functions of the library weakly, so that it links without them and still finds
+// them. Told: from inside of the library
 #include <vector>
 
 #include "all_gather_all_reduce.h"

@@ -1,4 +1,4 @@
-// Cheat: to end well is to be right: exit status 0 at once.
+// Cheat: exits with status 0 at once, as if a good exit status were a right answer.
 // Told: ended with exit status 0 before it had reported that it was done
 #include <cstdlib>
 

@@ -1,4 +1,4 @@
-// Cheat: to end well before a test runs: exit status 0 in a static constructor.
+// Cheat: exits with status 0 before a test runs, in a static constructor.
 // Told: ended with exit status 0 before it had reported that it was done
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Cheat: processes without end, so that the grader gives up.
+// Cheat: starts processes without end, so that the grader gives up.
 // Told: rank
 #include <sys/prctl.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Cheat: crashes, in each rank of each run, and where it does is in a table that takes long to read.
+// Cheat: crashes in each rank of each run, with a table of lines that takes long to read.
 // It has 1.2 million functions that cover all addresses, each the copy of a copy of a copy.
 // Told: rank
 #include "all_gather_all_reduce.h"

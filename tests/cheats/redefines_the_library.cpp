@@ -1,5 +1,5 @@
-// Cheat: a library function of its own, taken instead of the real one: no rank has anything to wait for.
-// Told: which is not a lab's to define
+// Cheat: defines a library function, which is taken instead of the real one: no rank has anything to wait
+// for. Told: which is not a lab's to define
 #include "all_gather_all_reduce.h"
 
 namespace dist {

@@ -1,4 +1,4 @@
-// Cheat: a library function of its own, weakly, still taken instead of the real one.
+// Cheat: defines a library function weakly; the linker still takes it instead of the real one.
 // Told: which a library has too
 #include "all_gather_all_reduce.h"
 

@@ -1,4 +1,4 @@
-// Cheat: without a message, by groups: who has the same bit as this rank is in one with it.
+// Cheat: sends bits without a message, by groups: ranks with the same bit are in the same group.
 // Told: calls dist::split_group at
 #include <climits>
 #include <cstddef>

@@ -33,7 +33,8 @@ std::string label(const std::string& text, const std::string& start) {
   return text.substr(begin, text.find('\n', begin) - begin);
 }
 
-// What processes are called that a cheat starts: by every run otherwise, as several may go on at a time.
+// The name of the processes that a cheat starts: it differs from run to run, as several runs may go on at the
+// same time.
 std::string process_name() { return fmt::format("cheat-{}", ::getpid()); }
 
 // Cheats call their processes "distlab-cheat".

@@ -66,7 +66,7 @@ TEST_F(Gpu, StreamsMeetByFlags) {
   api.unregister_host(gpu, page.get());
 }
 
-// Else what is asked of it would be done on the first one, without an error.
+// Otherwise its work would run on the first device, without an error.
 TEST_F(Gpu, ADeviceThatCannotBeUsedIsAnError) {
   DeviceApi& api = device_api(DeviceType::cuda);
   EXPECT_DIST_ERROR((void)api.make_event(cuda(api.count())), Errc::internal, "cudaSetDevice on cuda:");

@@ -7,9 +7,9 @@
 
 namespace judge {
 
-// The task is {"call": call, "cases": cases}; the runner answers with a list of what attempt() gives, one a
-// case. A case's "text" says what was asked, where that is an error. The values; empty, and the test has
-// failed, when one is missing.
+// The task is {"call": call, "cases": cases}; the runner answers with a list of what attempt() gives, one per
+// case. A case's "text" names the case in the message if it ends with an error. Returns the values; if one is
+// missing, the test has failed and the result is empty.
 Json ask(const std::string& call, const Json& cases);
 
 }  // namespace judge

@@ -26,7 +26,7 @@ const Limits limits{.work = Milliseconds(60'000),
                     .memory_bytes = std::size_t{3} << 30,
                     .file_bytes = 64 << 20};
 
-// Each tool may work so long, whatever those before it have used up.
+// The time that each tool may work, whatever those before it have used up.
 constexpr Milliseconds least_work{5'000};
 
 std::string contents(const fs::path& path) {
@@ -116,7 +116,7 @@ class Build {
   Isolation isolation_ = Isolation::bubblewrap;
 };
 
-// If nothing but the contract does not compile either, the fault is ours.
+// If the header alone does not compile either, the fault is ours.
 void Build::refuse_what_does_not_compile() {
   const Ran ran = compile(source_, object_);
   if (ran.is_well()) return;
@@ -162,8 +162,8 @@ void Build::refuse_what_does_not_link() {
   refuse_what_cannot_start();
 }
 
-// Its variables may need more memory than a rank has. It is the submission's doing where another program of
-// this lab can.
+// Its variables may need more memory than a rank has. If another program of this lab can be loaded, that is
+// the submission's fault.
 void Build::refuse_what_cannot_start() {
   try {
     libraries_of(program_);

@@ -12,7 +12,7 @@ namespace judge {
 
 struct BuiltRunner {
   std::filesystem::path program;
-  Isolation isolation = Isolation::limits;  // the weakest that was used
+  Isolation isolation = Isolation::limits;  // the weakest of its steps
 };
 
 // `into`: a folder that is kept, for the program. Throws Refused (submission.h) when it is the submission's

@@ -25,7 +25,7 @@ struct Stat {
   long ticks = 0;  // worked, with children that have ended
 };
 
-// One that has gone has no state.
+// A process that has gone has no state.
 Stat stat_of(const fs::path& folder) {
   std::array<char, 1024> buffer{};
   const dist::UniqueFd file(::open((folder / "stat").c_str(), O_RDONLY | O_CLOEXEC));

@@ -13,9 +13,9 @@ struct Census {
   std::chrono::milliseconds worked{0};  // processor time, that of children who have ended included
 };
 
-// Of these processes and all their descendants. Awake is also another thread of this process that runs, or
-// waits for a processor or a disk: they may wait for it. A graded process that waits for a disk sleeps: it
-// can make itself look like that for as long as it likes (vfork).
+// The census of these processes and all their descendants. A thread of this process counts as awake, too, if
+// it runs or waits for a processor or a disk: they may wait for it. A graded process that waits for a disk
+// counts as asleep: it can make itself look like that for as long as it likes (vfork).
 Census census_of(const std::vector<pid_t>& processes);
 
 }  // namespace judge

@@ -100,7 +100,7 @@ Child::Child(const Confined& confined, dist::UniqueFd line)
   if (pid_ == 0)
     become(arguments.data(), confined.folder.c_str(),
            {input_end.get(), output_end.get(), channel_end.get(), line_end.get(), report_end.get()});
-  ::setpgid(pid_, pid_);  // the child does it too: whoever comes first
+  ::setpgid(pid_, pid_);  // the child calls it, too: one of the two is first
   pidfd_ = dist::UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   if (!pidfd_) {
     end();
@@ -127,8 +127,8 @@ int Child::end() {
     status_ = report.status;
     peak_memory_bytes_ = static_cast<std::size_t>(std::max(report.peak_kib, 0L)) << 10;
   }
-  // What has left the group and the session, too. In name spaces of its own nothing outlives their first
-  // process.
+  // Also ends what has left the group and the session: in name spaces of their own no process outlives the
+  // first one.
   if (passing_user_ && isolation_ == Isolation::user_id) clean_up_after(*passing_user_);
   return status_;
 }

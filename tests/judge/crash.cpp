@@ -65,7 +65,7 @@ std::string_view broken_rule(std::string_view printed) {
   return printed.substr(begin + before.size(), end - begin - before.size());
 }
 
-// As the C library says it, in whatever function it notices: "free(): invalid pointer".
+// The words of the C library, whichever function notices it: "free(): invalid pointer".
 bool has_broken_the_heap(std::string_view printed) {
   constexpr std::array signs{
       "free(): ", "malloc(): ", "realloc(): ", "munmap_chunk(): ", "corrupt", "double free"};

@@ -1,4 +1,4 @@
-// Crash: where and why a rank's process was ended by a signal, in words for who wrote the code.
+// Crash: where and why a rank's process was ended by a signal, in words for the author of the code.
 #pragma once
 
 #include <string>

@@ -26,8 +26,8 @@ constexpr std::uint32_t architecture = AUDIT_ARCH_AARCH64;
 #error "which system calls a graded process may make is known for x86-64 and ARM64"
 #endif
 
-// Whatever their arguments are. What they reach is bounded elsewhere: files by the sandbox, memory, time and
-// descriptors by limits, sockets by there being none but those that it was given.
+// Calls that are allowed with any arguments. What they reach is bounded elsewhere: files by the sandbox;
+// memory, time and descriptors by limits; and the process has only the sockets that it was given.
 constexpr int harmless[] = {
     // memory
     SYS_brk,
@@ -148,7 +148,7 @@ class Program {
   void mask(std::uint32_t bits) { add(BPF_ALU | BPF_AND | BPF_K, bits); }
   void answer(std::uint32_t what) { add(BPF_RET | BPF_K, what); }
   void refuse() { answer(SECCOMP_RET_ERRNO | ENOSYS); }
-  // Does what `then` adds where the loaded word is `value`, and goes on behind it otherwise.
+  // Does what `then` adds if the loaded word is `value`, and skips it otherwise.
   template <class Then>
   void if_equal(std::uint32_t value, Then then) {
     const std::size_t jump = size_;
@@ -166,8 +166,8 @@ class Program {
   void allow_if_equal(std::uint32_t value) {
     if_equal(value, [&] { answer(SECCOMP_RET_ALLOW); });
   }
-  // For the call with this number: `conditions` allow, and what they do not allow is refused. The number is
-  // loaded.
+  // The call with this number is allowed if one of `conditions` allows it, and refused otherwise. The number
+  // is loaded.
   template <class Conditions>
   void of(long call, Conditions conditions) {
     if_equal(static_cast<std::uint32_t>(call), [&] {
@@ -189,7 +189,7 @@ class Program {
   std::size_t size_ = 0;
 };
 
-// The calls of which it depends on an argument.
+// The calls that are allowed with some arguments only.
 void add_calls_with_conditions(Program& program, const void* command) {
   // Threads, and nothing else that is new; not clone3, whose arguments no filter sees.
   program.of(SYS_clone, [&] {

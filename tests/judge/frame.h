@@ -19,7 +19,7 @@ using Json = nlohmann::json;  // code that makes or reads one includes <nlohmann
 
 inline constexpr std::size_t longest_task = std::size_t{16} << 20;  // bytes of one that the grader sends
 inline constexpr int channel_fd = 3;                                // where a rank's process finds its end
-inline constexpr int line_fd = 4;  // and the one further socket it may have: to its simulation, or to a store
+inline constexpr int line_fd = 4;  // and that of its only other socket, to its simulation or to a store
 
 // The bytes of a frame.
 std::string frame_of(const Json& message);

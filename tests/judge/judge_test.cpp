@@ -50,7 +50,7 @@ std::string frame_bytes(const std::string& body) {
   return frame + body;
 }
 
-// Or until it is killed.
+// Runs until then, or, without an argument, until it is killed.
 void spin(std::clock_t until = std::numeric_limits<std::clock_t>::max()) {
   while (std::clock() < until) continue;
 }

@@ -22,7 +22,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// As one word of the shell.
+// Quotes the text, so that a shell reads it as one word.
 std::string quoted(std::string text) {
   constexpr std::string_view apostrophe = "'\\''";
   for (auto at = text.find('\''); at != text.npos; at = text.find('\'', at + apostrophe.size()))
@@ -44,7 +44,7 @@ std::string command_for(const fs::path& build, const std::string& output) {
   return last;
 }
 
-// As a shell reads it; the compiler comes first: no cache and no other launcher.
+// Splits it into words as a shell does; the compiler comes first: no cache and no other launcher.
 Words words_of(std::string command) {
   for (const std::string_view nothing : {": && ", " && :"}) {
     const auto at = command.find(nothing);
@@ -61,7 +61,7 @@ Words words_of(std::string command) {
   return words;
 }
 
-// The word after `option` becomes `place`; the old one.
+// Replaces the word after `option` by `place`; returns the old word.
 std::string put(Words& words, std::string_view option, const char* place) {
   const auto at = std::ranges::find(words, option);
   if (at == words.end() || at + 1 == words.end())
@@ -141,7 +141,7 @@ Kit kit_of(const Lab& lab) {
   put(kit.compile, "-MF", Kit::dependencies);
   put(kit.compile, "-c", Kit::source);
   for (const char* more : {"-Wno-error", "-pipe"})
-    kit.compile.emplace_back(more);  // warnings are the reader's
+    kit.compile.emplace_back(more);  // the student sees the warnings
   for (const auto& header : public_headers(lab)) kit.compile_reads.push_back(header);
   const auto header = std::ranges::find(kit.compile, "-include");
   if (header != kit.compile.end())

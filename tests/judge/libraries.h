@@ -6,7 +6,7 @@
 
 namespace judge {
 
-// As the system's loader finds them in the sandbox for tools, itself among them; asked once for each program.
+// Lists what the system's loader finds in the sandbox for tools, itself included; it runs once per program.
 // From outside the system's folders, only what is beside one that this program has loaded. Throws
 // Trouble when the loader does not work.
 std::vector<std::string> libraries_of(const std::string& program);

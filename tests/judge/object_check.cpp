@@ -60,7 +60,7 @@ bool lies_in(const std::string& name, const std::string& space) {
   return false;
 }
 
-// As make reads them: a blank in a name follows a backslash, and "$$" for a dollar sign.
+// Reads them as make does: a blank in a name follows a backslash, and "$$" for a dollar sign.
 std::vector<std::string> words_of_rule(const std::string& rule) {
   std::vector<std::string> words(1);
   for (std::size_t i = 0; i < rule.size(); ++i) {
@@ -80,7 +80,7 @@ std::vector<std::string> words_of_rule(const std::string& rule) {
   return words;
 }
 
-// What finds functions by their names, or where libraries lie, so that nothing says what is used.
+// Calls that find functions by name, or libraries in memory, so that no symbol shows what is used.
 constexpr std::array<std::string_view, 7> look_ups{"dlsym",           "dlvsym", "dlopen",  "dlmopen",
                                                    "dl_iterate_phdr", "dlinfo", "_r_debug"};
 
@@ -164,7 +164,7 @@ std::string foreign_include(const std::string& dependencies, const fs::path& roo
   const std::string start = fs::weakly_canonical(root).string() + "/";
   for (const auto& word : words_of_rule(dependencies)) {
     if (!word.starts_with('/')) continue;  // the object
-    // Means something else to the compiler than here.
+    // The compiler reads this name differently than this check does.
     for (const char* changing : {"/proc/", "/sys/", "/dev/"})
       if (fs::path(word).lexically_normal().string().starts_with(changing)) return word;
     std::error_code none;

@@ -17,7 +17,7 @@ struct Outcome {
   std::string fault;               // what kept the trusted part of the process from its work, if anything
   Json reply;                      // what it answered; null without an answer
   Milliseconds answered_after{0};  // from its task to its answer, on the grader's clock; and of that ...
-  Milliseconds asleep{0};          // ... about so long the run had nothing to do
+  Milliseconds asleep{0};          // ... about how long the run had nothing to do
   std::string output;              // what it printed
   std::size_t peak_memory_bytes = 0;  // of its process (getrusage), resident; tells from some 64 MiB on
 };

@@ -37,8 +37,8 @@ bool Patience::is_used_up(const std::vector<pid_t>& processes) {
   const auto now = Clock::now();
   if (!why_.empty() || now < looked_ + period_) return !why_.empty();
   const Census census = census_of(processes);
-  // Before a look that comes late, the time was sleep only if it was at both ends and no work lies
-  // between.
+  // If a look comes late, the time before it counts as sleep only if the processes slept at both ends and did
+  // no work in between.
   const bool was_asleep = !before_.is_awake && before_.worked == census.worked;
   if (!census.is_awake)
     asleep_ += was_asleep ? std::chrono::duration_cast<Milliseconds>(now - looked_) : period_;

@@ -39,7 +39,7 @@ std::string words_of_exception(std::string_view text) {
                      has_no_number ? "NaN or infinity (or nothing) where a number belongs" : text);
 }
 
-// Without what is of no use to its reader.
+// Leaves out what its reader cannot use.
 std::string message_of(const testing::TestPartResult& part) {
   constexpr std::size_t enough = 8 << 10;  // bytes; a difference is shown, not a dump
   constexpr std::string_view noise = "Failed\n";

@@ -19,7 +19,7 @@ struct Reported {
   std::string fault;   // what kept its runner from the work
 
   bool has_answered() const { return !reply.is_null(); }
-  // What is not of this task, and what is of another form than a runner writes, is nothing.
+  // Frames of another task, and frames that no runner would write, are ignored.
   void take(Json frame, std::string_view nonce);
 };
 

@@ -20,7 +20,7 @@ Json failure(std::string_view code, const char* what, bool todo) {
   return {{"error", {{"code", code}, {"what", what}, {"todo", todo}}}};
 }
 
-// That of an error in a reply.
+// The code of an error in a reply.
 dist::Errc code_of(const Json& error) {
   for (int code = 0; code < static_cast<int>(dist::Errc::internal); ++code) {
     if (error.at("code") == name(static_cast<dist::Errc>(code))) return static_cast<dist::Errc>(code);
@@ -28,7 +28,7 @@ dist::Errc code_of(const Json& error) {
   return dist::Errc::internal;
 }
 
-// As a rank of the grader's simulation.
+// Runs the task as a rank of the grader's simulation.
 Json handle_simulated(const std::function<Json(const Json& task)>& handle, const Json& task) {
   if (task.at("eager")) ::setenv("DIST_SEND", "eager", 1);
   Json reply;

@@ -58,7 +58,7 @@ Argv through_door(const std::string& program, const std::string& user, bool coun
 }
 
 // Name spaces, and as whom the door starts in them: as root, which becomes nobody by itself, or as nobody by
-// a name space of users. Limits hold for nobody in both cases; they would not for root.
+// a name space of users. Limits hold for that user in both cases; they would not for root.
 struct Walls {
   Argv spaces;
   const char* user;

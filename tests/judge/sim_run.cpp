@@ -137,7 +137,7 @@ std::string hidden_collective(const SimRun& run) {
   return {};
 }
 
-// For whoever wants to see it: the picture of a failed run stays.
+// The picture of a failed run is kept for those who want to see it.
 void keep_trace(const SimRun& run, const SimPlan& plan) {
   if (testing::Test::HasFailure()) return;
   testing::Test::RecordProperty("picture", has_picture(run) ? "yes" : "");

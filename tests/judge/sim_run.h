@@ -60,12 +60,13 @@ struct SimPlan {
 // runs the one that failed it, or the last one.
 SimRun simulate(const SimPlan& plan);
 
-// What answers are measured by: code of the grader's own, on virtual ranks of this process. Throws
-// Trouble when one of them fails, as that is not a wrong answer.
+// Runs code of the grader itself on virtual ranks of this process, as a measure for answers. Throws
+// Trouble when one of the ranks fails, because that is not a wrong answer.
 dist::sim::Report simulate_own(const dist::sim::RunOptions& options, const std::function<void(int rank)>& fn);
 
-// Whether this rank has computed for so long, of virtual time; otherwise the test fails. The process tells
-// the clock itself, and may tell it nothing: then it would be faster than is possible. Needs SimPlan::trace.
+// Whether this rank has computed for this long, in virtual time; otherwise the test fails. The process itself
+// reports its computing time, and may report none: then it would be faster than is possible. Needs
+// SimPlan::trace.
 bool has_computed(const SimRun& run, int rank, double seconds);
 
 // Rounds of a run on topology "rounds".

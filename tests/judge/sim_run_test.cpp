@@ -180,7 +180,7 @@ TEST(SimRun, TheSameRunTwice) {
   EXPECT_EQ(a.report.messages, b.report.messages);
 }
 
-// Not a time to measure anything by.
+// Too short a time to measure anything with.
 TEST(SimRun, AFailedRunOfTheJudgesOwnIsNoMeasure) {
   dist::sim::RunOptions options;
   options.ranks = 3;

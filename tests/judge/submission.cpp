@@ -36,7 +36,7 @@ template <class... Values>
   refuse("{} is not a .cpp file, a folder or a zip file; hand in one of these", name);
 }
 
-// Our trouble, not the student's. Says what the last system call did.
+// An error that is not the student's. Says what the last system call did.
 [[noreturn]] void cannot_read(const fs::path& path) {
   throw std::runtime_error(fmt::format("{} cannot be read: {}; is it open to whoever grades?", path.string(),
                                        std::strerror(errno)));

@@ -243,7 +243,7 @@ TEST_F(Submission, AtItsOwnPlaceTheFileIsRightWhateverElseIsClosed) {
   where_permissions_bind([&] { EXPECT_EQ(refusal(here), "taken: right"); });
 }
 
-// Whatever user unpacks it.
+// The same for every user that unpacks it.
 TEST_F(Submission, AZipMayBeOpenToItsOwnerAlone) {
   write("send_recv.cpp", "zipped");
   const auto path = zip("lab_03.zip", "send_recv.cpp");

@@ -93,7 +93,7 @@ void diagnose(const SumsAsked& asked, const std::vector<Json>& replies) {
   }
 }
 
-// Near, and not the same: what a detour over a dtype with fewer digits leaves.
+// Close to the number, but not equal: the result of a conversion to a dtype with fewer digits and back.
 bool are_nearly_right(const SumsAsked& asked, const std::vector<Json>& replies) {
   for (std::size_t index = 0; index < asked.sums.size(); ++index) {
     const Sum& sum = asked.sums[index];
@@ -177,7 +177,7 @@ bool check_all(const SumsAsked& asked, const std::vector<Json>& replies) {
   return !replies.empty();
 }
 
-// As far from the total as a float sum in any order may be.
+// The largest distance from the total that a float sum in any order may have.
 bool is_near(const Sum& sum, int i, const Json& got) {
   double magnitude = 0;
   for (int rank = 0; rank < sum.ranks(); ++rank) magnitude += std::abs(sum.at(rank, i));

@@ -22,11 +22,11 @@ namespace {
 
 constexpr Milliseconds look_again{20};  // whether it is overdue
 
-// A rank that has been stopped will be stopped again, and need not be waited for as long: half as long after
-// the first time, a quarter from the second on. A right answer has room in that, too. Among the solutions'
-// runs the longest work 0.7 s of the 2.5 s that are left (lab 11), and sleep 0.8 s of 1.2 (lab 01): measured
-// on two busy cores, in a build for development. A run that says how long it may work, as it works long,
-// keeps that.
+// A submission of which a rank was stopped once will probably be stopped again, so it gets half the time
+// after the first stop, and a quarter from the second on. That is still enough for a right answer. Among the
+// solutions' runs the longest work 0.7 s of the 2.5 s that are left (lab 11), and sleep 0.8 s of 1.2 (lab
+// 01): measured on two busy cores, in a build for development. A run that sets its own limit, because it
+// works long, keeps that limit.
 constexpr int least_part = 4;
 // Ranks may also be slow in every run without being stopped in any. Once all runs together have taken so much
 // more than the solutions' do, runs that do not say themselves how long they may take have still less.
@@ -175,7 +175,7 @@ void Team::poll_once(Milliseconds patience) {
   }
 }
 
-// One piece, so that a process that never stops speaking holds no other process up.
+// Reads one piece, so that a process that writes without end does not hold up the others.
 void Team::take_channel(Member& member) {
   std::array<char, 65536> piece{};
   const auto got = ::recv(member.child.channel(), piece.data(), piece.size(), MSG_DONTWAIT);

@@ -17,8 +17,8 @@ struct Outcome;
 class Team {
  public:
   // Starts `size` processes of `program`, each with its line, where there are some. None does anything before
-  // its task comes, and no task goes out before all of them are up: a slow start of one is not held against
-  // it, nor against the others that wait for it.
+  // its task comes, and no task is sent before all of them run: the time that one needs to start does not
+  // count as its own, nor as that of the others, which wait for it.
   Team(const std::string& program, int size, const Limits& limits = {},
        std::vector<dist::UniqueFd> lines = {});
   ~Team();

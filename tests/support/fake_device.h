@@ -106,7 +106,7 @@ class FakeDevice final : public DeviceApi {
   std::size_t stray_flags() const { return stray_flags_; }  // touched by streams when not registered
   // Waits for flags that no stream has enqueued yet. Between ranks of one process CUDA may never come to it.
   std::size_t early_waits();
-  // Detours while the stream had work left: CUDA makes the caller wait for it, and all who call it meanwhile.
+  // Detours while the stream had work left: CUDA blocks the caller, and every other caller, until it is done.
   std::size_t waiting_detours() const { return waiting_detours_; }
 
  private:

@@ -92,7 +92,7 @@ bool FakeNccl::is_busy(nccl::Comm comm) {
 
 void FakeNccl::finalize(nccl::Comm) {}
 
-// As NCCL, which waits for its threads and the driver.
+// Like NCCL, which waits for its threads and the driver.
 void FakeNccl::destroy(Device, nccl::Comm comm) noexcept {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return !sticks_; });

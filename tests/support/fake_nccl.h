@@ -46,11 +46,11 @@ class FakeNccl final : public nccl::Library {
 
   // For tests.
   void refuse_ids(std::string why);   // make_id() fails
-  void break_comms(std::string why);  // every communicator's state from now on; empty: none's
+  void break_comms(std::string why);  // from now on every communicator fails so; empty: none does
   void refuse_one_gpu(bool refuse);   // as NCCL does: "Duplicate GPU detected"
   void launch_for(int looks);         // how often is_busy() says yes after an operation
   void stick(bool sticks);            // destroy() and abort() do not return
-  void fail_groups(std::string why);  // every end_group(); empty: none
+  void fail_groups(std::string why);  // every end_group() fails so; empty: none does
   void be_too_old_to_split() { splits_ = false; }
   int comms_alive();
   std::size_t ids_made();

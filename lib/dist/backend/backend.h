@@ -33,7 +33,7 @@ struct BackendContext {
   std::shared_ptr<Endpoint> endpoint;
   SendMode send_mode = SendMode::rendezvous;  // for the user's send and isend (DIST_SEND)
   std::string algorithms = {};                // DIST_ALGO
-  // The costs by which choose() chooses, equal on all members by the first collective; they outlive the
+  // The costs by which choose() chooses, equal on all members before the first collective; they outlive the
   // backend. Null: the defaults.
   const CostModel* costs = nullptr;
   int nodes = 1;                          // the number of hosts of the members

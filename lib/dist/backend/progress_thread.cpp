@@ -137,7 +137,7 @@ void ProgressThread::move_messages(std::unique_lock<std::mutex>& lock) {
   drop_ended(lock, looks_a_turn);
 }
 
-// Sleeps, then polls, unless the message that was oldest before is one that a thread waits for.
+// Sleeps, then polls, unless a thread has begun to wait for the message that was the oldest before.
 void ProgressThread::rest(std::unique_lock<std::mutex>& lock) {
   const auto oldest = messages_.front();
   resting_ = true;

@@ -86,8 +86,8 @@ void recursive_doubling_all_gather(Transport& net, TensorView in, std::span<cons
   packed.copy_out();
 }
 
-// A part waits at the place of its distance and moves from rank to rank: in round k, those with bit k in
-// their distance move on by 2^k, to the same place there.
+// A part waits at the position of its distance and moves from rank to rank: in round k, those with bit k in
+// their distance move on by 2^k ranks, to the same position on the next rank.
 void bruck_all_to_all(Transport& net, std::span<const TensorView> ins, std::span<const TensorView> outs) {
   const int n = net.size(), rank = net.rank();
   const std::int64_t count = ins[0].count;

@@ -2,8 +2,8 @@
 // The owner pays two plain stores and a load. An ordinary lock costs an atomic exchange, which also waits
 // until all earlier stores are in the cache, and a store to what another rank reads takes as long as a
 // message. The other threads pay for that: each makes the owner's core execute a fence by membarrier(2), some
-// microseconds, and after a few of these visits the lock becomes an ordinary one for good. So it suits what
-// one thread does in every call, and other threads seldom or all the time.
+// microseconds, and after a few of these visits the lock becomes an ordinary one for good. So it suits data
+// that one thread uses in every call, and other threads either seldom or all the time.
 #pragma once
 
 #include <atomic>

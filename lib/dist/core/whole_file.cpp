@@ -243,7 +243,7 @@ void WholeFile::write(std::span<const std::byte> bytes) {
 }
 
 void WholeFile::finish(bool on_disk) {
-  // A device cannot be synced to a disk, and says so.
+  // On a device there is nothing to sync: fsync() says EINVAL or EROFS, which is not an error here.
   if (on_disk && ::fsync(fd_.get()) != 0 && errno != EINVAL && errno != EROFS) refuse(errno);
   // Some file systems report only when a descriptor is closed that the disk is full. The file's own
   // descriptor stays open: it holds the lock, without which the new file would be taken for a leftover.

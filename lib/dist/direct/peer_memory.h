@@ -49,7 +49,7 @@ class PeerMemory {
     bool has_cores;           // every rank has a core of its own
     bool fenced;              // all peers fence what is posted for them (asymmetric_fence.h)
     std::size_t short_bytes;  // up to this size a copy is faster; equal on all ranks
-    std::size_t root_reads;   // so much of it a root reads alone; equal on all ranks
+    std::size_t root_reads;   // what a root reads of it alone; equal on all ranks
   };
   explicit PeerMemory(Setup setup);
   ~PeerMemory();

@@ -48,9 +48,9 @@ struct PartPlace {
   std::uint64_t at, bytes;
 };
 
-// Numbers of rounds, which grow, and of buffers in a round. There is a cache line each for what is written in
-// every round and read only by a rank that gives up, for what is read in every round and hardly ever written,
-// and for what the other ranks wait for.
+// Numbers of rounds, which grow, and of buffers in a round. They are in three cache lines: the first is
+// written in every round and read only by a rank that gives up, the second is read in every round and hardly
+// ever written, and the other ranks wait for the third.
 struct RoundFlags {
   // The owner touches the memory of other ranks in this round.
   alignas(64) std::atomic<std::uint64_t> working;

@@ -28,8 +28,8 @@ class Team {
       } catch (const std::system_error& error) {
         cancel_rendezvous(store_, 0, fmt::format("rank {} could not be started", rank));
         join();
-        fail(Errc::resource, "spawn: no thread for rank {} of {}: {}{}", rank, n_, error.what(),
-             limit_behind(EAGAIN));
+        fail(Errc::resource, "spawn: the thread of rank {} of {} could not be started: {}{}", rank, n_,
+             error.what(), limit_behind(EAGAIN));
       }
     }
   }

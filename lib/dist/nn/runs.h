@@ -8,8 +8,8 @@
 
 namespace dist::nn {
 
-// Calls f(ops, run) for each run of items whose values have one device and one dtype, and are all master
-// weights or all not.
+// Calls f(ops, run) for each run of items whose values have one device and one dtype, and either all or none
+// are master weights.
 template <class Item, class F>
 void for_each_run(std::span<const Item> list, const F& f) {
   while (!list.empty()) {

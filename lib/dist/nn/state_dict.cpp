@@ -37,17 +37,18 @@ StateDict part(const StateDict& dict, std::string_view prefix) {
 void copy_state(std::string_view who, const StateDict& to, const StateDict& from) {
   for (const auto& [name, tensor] : from) {
     if (!find(to, name))
-      fail(Errc::invalid_argument, "{} has no \"{}\", which the state to load has; is it of another model?",
-           who, name);
+      fail(Errc::invalid_argument,
+           "{} has no \"{}\", which the state to load has; does it belong to another model?", who, name);
   }
   for (const auto& [name, tensor] : to) {
     const Tensor* const loaded = find(from, name);
     if (!loaded)
-      fail(Errc::invalid_argument, "{} has \"{}\", which the state to load lacks; is it of another model?",
-           who, name);
+      fail(Errc::invalid_argument,
+           "{} has \"{}\", which the state to load lacks; does it belong to another model?", who, name);
     if (loaded->shape() != tensor.shape() || loaded->dtype() != tensor.dtype())
-      fail(Errc::invalid_argument, "{}: \"{}\" is {}, the state to load has {}; is it of another model?", who,
-           name, shape_and_type(tensor), shape_and_type(*loaded));
+      fail(Errc::invalid_argument,
+           "{}: \"{}\" is {}, the state to load has {}; does it belong to another model?", who, name,
+           shape_and_type(tensor), shape_and_type(*loaded));
   }
   for (const auto& [name, tensor] : to) Tensor(tensor).copy_(*find(from, name));
 }

@@ -88,7 +88,7 @@ bool AccessGuard::touched(const void* address) noexcept {
   }
   for (Closed& closed : closed_)
     closed.touched |= closed.begin != nullptr && closed.begin <= at && at < closed.end;
-  // A neighbour on the same page may be used: what else happens there goes unnoticed from now on.
+  // Data beside it on the same page may be in use: opening the page means that later accesses go unnoticed.
   mprotect(const_cast<std::byte*>(page), page_, PROT_READ | PROT_WRITE);
   return true;
 }

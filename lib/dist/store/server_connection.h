@@ -21,8 +21,8 @@ class ServerConnection {
   const std::string& peer() const { return peer_; }
   bool has_greeted() const { return greeted_; }
   void welcome(LastWill will);  // the client has proved that it belongs to this job
-  // Empty until the client has made a request: before that, it may have gone before it was welcomed, and
-  // called again.
+  // Empty until the client has made a request: a client without one may have left before the welcome reached
+  // it, and may have connected again.
   LastWill will() const { return has_asked_ ? will_ : LastWill{}; }
   void note_request() { has_asked_ = true; }
 

@@ -35,8 +35,8 @@ struct Dialled {
 // Returns once one of the host's addresses is connected, all have failed, or the deadline has passed.
 Dialled dial(const SocketAddress& address, Deadline deadline);
 
-// Makes small messages leave at once, and makes a peer noticed within half a minute if its host is gone or it
-// reads nothing for that long.
+// Makes small messages leave at once. A peer whose host is gone, or that reads nothing, is noticed within
+// half a minute.
 void tune_stream(int fd);
 // "10.0.0.2:4711" or "a local process"; for messages.
 std::string peer_name(int fd);

@@ -59,7 +59,7 @@ struct TransportOptions {
   std::uint64_t bytes = 0;  // of this rank's part; for errors when no message is under way
 };
 
-// The running operation. It is asked only when a rank must wait for long, or when an error is written.
+// The running operation. It is queried only when a rank must wait for long, or when an error is written.
 class CallLabel {
  public:
   virtual TransportOptions options() const = 0;

@@ -62,7 +62,7 @@ void Meeting::say_taken(double seconds_left) {
 }
 
 // Another distrun of this machine may have the port and host the store; or a connection happened to get this
-// port and ends soon. We cannot tell which, so we try to connect and to listen by turns.
+// port and ends soon. We cannot tell which, so we alternately try to connect and to listen.
 std::shared_ptr<dist::Store> Meeting::reach(Deadline deadline) {
   constexpr dist::Timeout turn = std::chrono::seconds(1);
   for (bool is_said = false;;) {

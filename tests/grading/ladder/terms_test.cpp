@@ -29,7 +29,8 @@ std::size_t first_of(const Chapter& chapter, const Term& term) {
   return first;
 }
 
-// Where the term comes up first without being explained there; empty: it is, or it never comes up.
+// The place where the term is first used, if it is not explained there; otherwise, or if it is never used,
+// empty.
 std::string hole(const std::vector<Lab>& ladder, const Term& term) {
   for (const Lab& lab : ladder) {
     for (const Chapter& chapter : chapters(lab.handout)) {

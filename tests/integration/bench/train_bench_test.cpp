@@ -94,7 +94,7 @@ TEST_F(TrainBench, ShowsBothSidesAndTheirRatio) {
   const std::string loss =
       other.output.substr(at + before.size(), other.output.find(':', at) - at - before.size());
   const auto said = bench_train({"--compare", "pytorch"}, python_that_says(figures(loss)));
-  expect_output(said, 0, "Compared by turns with PyTorch 0.0; it multiplies matrices by libblas.so.");
+  expect_output(said, 0, "Measured alternately with PyTorch 0.0, which multiplies matrices by libblas.so.");
   expect_output(said, 0, "\nPyTorch 0.0        1000.00    500.00          16        954\nratio ");
 }
 

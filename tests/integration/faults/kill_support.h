@@ -1,4 +1,4 @@
-// What is asked of the ranks that survive one: they end within 2 s, with an error that names it.
+// What the ranks that survive must do: they end within 2 s, with an error that names it.
 #pragma once
 
 #include <csignal>

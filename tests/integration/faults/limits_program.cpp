@@ -17,7 +17,7 @@
 
 namespace {
 
-// As a container's profile may do.
+// Makes memfd_create() fail, as a container's profile may do.
 void forbid_memfd() {
   std::array filter{
       sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),

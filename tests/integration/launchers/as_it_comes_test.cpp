@@ -29,7 +29,7 @@ INSTANTIATE_TEST_SUITE_P(Signal, IgnoredAtStart,
                                          Ignored{"usr1", "USR1", SIGUSR1}, Ignored{"tstp", "TSTP", SIGTSTP}),
                          [](const auto& one) { return one.param.name; });
 
-// As nohup does it, and a script's background job.
+// Ignores a signal from the start, as nohup does and a script's background job.
 TEST_P(IgnoredAtStart, StaysIgnoredByDistrunAndByItsRanks) {
   Running running(
       {"bash", "-c",

@@ -62,7 +62,7 @@ TEST(ByHand, AsUnderTorchrun) {
                  "TORCHELASTIC_USE_AGENT_STORE=True", "TORCHELASTIC_RESTART_COUNT=0"});
 }
 
-// A hang otherwise: each algorithm waits for messages that the other does not send.
+// Without this check they would hang: each algorithm waits for messages that the other does not send.
 TEST(ByHand, RanksThatNameDifferentAlgorithms) {
   const Ran ran = run_program({DISTRUN, "--nproc-per-node", "2", "sh", "-c",
                                "[ $RANK = 0 ] || export DIST_ALGO=all_reduce:ring; exec " SAME_PROGRAM});

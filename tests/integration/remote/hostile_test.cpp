@@ -134,7 +134,7 @@ TEST(Hostile, NoiseIsNoMessage) {
   }
 }
 
-// Every verb with arguments of chance, many in a row: what is refused is an error, and the next is asked.
+// Calls every verb with random arguments, many in a row: a refused call is an error, and the next one works.
 TEST(Hostile, VerbsWithArgumentsOfChance) {
   for (unsigned seed = 0; seed < 100; ++seed) {
     const auto report = with_rank_0(

@@ -11,7 +11,8 @@ namespace {
 
 const std::string nonce = "0123456789abcdef";
 
-// As an answer is read: its shape is asked for, its parts are taken, and what does not fit throws.
+// Reads an answer as a grader does: checks its shape, takes its parts, and throws where something does not
+// fit.
 void look_at(const judge::Json& reply) {
   const judge::Json copy = reply;
   if (!copy.is_object()) return;

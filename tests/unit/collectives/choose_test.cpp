@@ -116,7 +116,7 @@ TEST(Choose, APartOfAnAllReduceCostsNoMoreByMessages) {
             expect_no_more_than_all_reduce(part, bytes, {.ranks = n}, model);
 }
 
-// Whether each rank has a core or not, a root does not read alone what all ranks would read together sooner.
+// A root does not read alone what all ranks together would read faster, with or without a core for each rank.
 TEST(Choose, APartOfAnAllReduceCostsNoMoreInMappedMemory) {
   for (const CostModel& model : {CostModel{}, on_shared_cores({})})
     for (const int n : some_ranks)

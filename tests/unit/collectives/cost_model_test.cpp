@@ -89,7 +89,7 @@ TEST_F(CostModelFile, WhatIsBrokenIsNamedInOneLine) {
   refused(R"({"segment_kib": 1e300})", "for \"segment_kib\"");
   expect_error(Errc::invalid_argument, {folder_.string(), "the cost model"},
                [&] { (void)load_cost_model(folder_); });
-  expect_error(Errc::invalid_argument, {"the cost model was not kept", "DIST_COST_MODEL"},
+  expect_error(Errc::invalid_argument, {"the cost model was not saved", "DIST_COST_MODEL"},
                [&] { save_cost_model({}, file_with("") / "below_a_file.json"); });
 }
 

@@ -47,7 +47,7 @@ void run(const CollectiveCase& c, const FiberOptions& options) {
   }
 }
 
-// As run(), with several roots and all options.
+// Like run(), but with several roots and all options.
 void run_everywhere(CollectiveCase c) {
   for (int root : roots_for(c.algorithm->collective, c.ranks())) {
     c.root = root;

@@ -34,7 +34,7 @@ TYPED_TEST(BiasedLockOf, KeepsTheOthersOutOfItsOwner) {
   BiasedLock<TypeParam> lock;
   lock.lock();  // of its owner from now on
   lock.unlock();
-  for (int visit = 0; visit < 20; ++visit) {  // before and after it is a common lock
+  for (int visit = 0; visit < 20; ++visit) {  // before and after it has become an ordinary lock
     const std::lock_guard held(lock);
     bool got = true;
     std::jthread([&] { got = lock.try_lock(); }).join();

@@ -52,8 +52,8 @@ TEST_P(DeviceFailures, ARankThatFailsInTheMiddleSpoilsItForAll) {
       on_cuda());
 }
 
-// The first of three that share a device works for all: whether its tensor is the one that differs or
-// another's, every rank learns it.
+// The first of three ranks that share a device works for all of them. If its tensor differs from the others,
+// or another rank's does, every rank learns it.
 TEST_P(DeviceFailures, WhoSharesADeviceLearnsThatAnotherDiffers) {
   for (const int failing : {0, 2}) {
     const FakeDeviceGuard shared;

@@ -81,7 +81,7 @@ TEST_P(DeviceBackendTest, WorkBeforeAndAfterACallIsOrderedByTheStream) {
       on_cuda());
 }
 
-// As everywhere: an asynchronous call must not wait for the others to call.
+// As on the CPU, an asynchronous call must not wait until the other ranks call.
 TEST_P(DeviceBackendTest, AnAsynchronousCallReturnsBeforeTheOthersCall) {
   run_ranks(
       2,

@@ -62,7 +62,7 @@ TEST(DefaultDevice, IsTheCpuForVirtualRanks) {
   EXPECT_EQ(get_default_device(), cuda(0));
 }
 
-// As a lab's program does it, whose tensors name no device.
+// Does what a lab's program does, whose tensors name no device.
 void all_that_ranks_say(const std::string& backend, DeviceType device) {
   const int rank = get_rank(), n = get_world_size();
   EXPECT_EQ(get_backend(), backend);

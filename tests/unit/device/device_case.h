@@ -1,4 +1,5 @@
-// What a sweep over devices tries: ranks, how they hear that work has ended, and the device they run on.
+// What a sweep over devices tries: ranks, how they are notified that work has ended, and the device they run
+// on.
 #pragma once
 
 #include <ostream>

@@ -186,7 +186,7 @@ TEST(Direct, WhoHasGivenUpAndLivesOnIsNotWaitedFor) {
   });
 }
 
-// The root has shown nothing and touched nothing yet, and still the rank that exposed its part must learn of
+// The root has exposed nothing and read nothing yet; still, the rank that exposed its part must learn of
 // it.
 TEST(Direct, WhoGivesUpBeforeItBeganTellsThoseWhoWaitForIt) {
   run_direct_ranks(3, [](DirectRank& rank) {

@@ -258,7 +258,7 @@ TEST(Messages, ProgressWithoutAnyoneWaiting) {
   });
 }
 
-// More than there is room for on the way: who sends it waits until the other takes it in.
+// More than the buffers on the way can hold: the sender waits until the receiver takes it in.
 TEST(Messages, AShortReceiveThatNobodyWaitsForTakesInTheOthers) {
   REAL_RANKS_ONLY("there messages take no room");
   const ScopedEnv eager("DIST_SEND", "eager");

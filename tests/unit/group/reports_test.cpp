@@ -161,7 +161,7 @@ TEST(MonitoredBarrier, TellsAllOfOneThatHasLeft) {
     if (rank == 1) return destroy_process_group();
     expect_error(Errc::peer_failed, {"monitored_barrier at reports_test.cpp", ": rank 1 has left the job"},
                  [] { monitored_barrier(2s); });
-    dist::sleep(1500ms);  // no rank is taken for one that has left because it was notified first
+    dist::sleep(1500ms);  // a rank that was notified first is not reported as one that has left
   };
   run_ranks(4, barrier, finds({Code::deadlock}));
 }

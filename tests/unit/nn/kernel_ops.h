@@ -15,7 +15,7 @@
 
 namespace dist::nn {
 
-// As CudaOps: what is not cuBLAS's and cuDNN's.
+// Like CudaOps, but without the parts that cuBLAS and cuDNN compute.
 class KernelOps final : public PlainOps {
  public:
   void add_channels(Tensor out, const Tensor& of_channels) const override {

@@ -21,7 +21,8 @@ std::vector<TensorCase> cases(int dp, int tp) {
       for (const bool tied : {false, true})
         for (const bool llama : {false, true})
           all.push_back({dp, tp, {sequence, vocabulary}, small_model(tp, tied, llama)});
-  // Virtual ranks do one in four, others for each mesh: the simulator guards the memory of each tensor.
+  // Virtual ranks try one case in four, a different one for each mesh: guarding each tensor's memory takes
+  // time.
   std::vector<TensorCase> some;
   for (std::size_t i = 0; i < all.size(); ++i)
     if (i % 4 == static_cast<std::size_t>(dp + tp) % 4) some.push_back(all[i]);

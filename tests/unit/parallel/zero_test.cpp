@@ -230,7 +230,8 @@ TEST(ShardedCheckpoint, SaysWhatIsWrong) {
     pieces[0].name = "else";
     EXPECT_DIST_ERROR(load_sharded(folder.path, pieces), Errc::invalid_argument, "has no \"else\"");
     pieces[0].name = pieces[1].name;
-    EXPECT_DIST_ERROR(load_sharded(folder.path, pieces), Errc::invalid_argument, "is it of another model?");
+    EXPECT_DIST_ERROR(load_sharded(folder.path, pieces), Errc::invalid_argument,
+                      "does it belong to another model?");
     EXPECT_DIST_ERROR(save_sharded("/dev/null/folder", pieces_of(*training.gpt)), Errc::resource,
                       "/dev/null/folder: Not a directory");
   });

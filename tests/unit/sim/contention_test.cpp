@@ -40,7 +40,7 @@ double seconds_of(int ranks, const std::vector<Message>& messages, const sim::To
   });
 }
 
-// One alone: hold, then the way.
+// A single message: the port is held, then the latency passes.
 TEST(Contention, AMessageAlone) {
   EXPECT_NEAR(seconds_of(4, {{0, 1}}, two_a_node(1)), hold_in + way_in, 1e-12);
   EXPECT_NEAR(seconds_of(4, {{0, 2}}, two_a_node(1)), hold_out + way_out, 1e-12);
@@ -86,8 +86,9 @@ TEST(Contention, AGpuLinkAndACardAtOnce) {
   EXPECT_NEAR(seconds_of(4, {{0, 1}, {1, 2}}, two_a_node(1)), hold_out + way_out, 1e-12);
 }
 
-// Both from rank 0: its send port is one. 0 -> 1 leaves at 2 us, then 0 -> 2 holds until 7 us and arrives at
-// 14 us. The other way round 0 -> 2 holds until 5 us and arrives at 12 us, 0 -> 1 until 7 us, arriving at 10.
+// Rank 0 sends both messages through its only send port. 0 -> 1 leaves at 2 us, then 0 -> 2 holds until 7 us
+// and arrives at 14 us. The other way round 0 -> 2 holds until 5 us and arrives at 12 us, 0 -> 1 until 7 us,
+// arriving at 10.
 TEST(Contention, AGpuLinkAndACardOfOneRank) {
   EXPECT_NEAR(seconds_of(4, {{0, 1}, {0, 2}}, two_a_node(1)), hold_in + hold_out + way_out, 1e-12);
   EXPECT_NEAR(seconds_of(4, {{0, 2}, {0, 1}}, two_a_node(1)), hold_out + way_out, 1e-12);

@@ -1,4 +1,4 @@
-// More stacks than the system lets a process have mappings for their guards.
+// More stacks than the system lets a process have mappings, of which each guard page needs one.
 #include "dist/sim/stacks.h"
 
 #include <fstream>

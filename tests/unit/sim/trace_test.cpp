@@ -91,7 +91,7 @@ TEST(SimTrace, ARingsLastReductionIsComplete) {
   EXPECT_EQ(complete, (std::set<std::int64_t>{0, 64, 128, 192}));  // each quarter of 256 bytes, somewhere
 }
 
-// As in an algorithm that a reader writes: 0 -> 1 -> 2, and rank 1 adds its own before it sends on.
+// An algorithm as a student might write it: 0 -> 1 -> 2, and rank 1 adds its own before it sends on.
 TEST(SimTrace, AMessageCarriesOnWhatCame) {
   const auto report = traced(3, [](int rank) {
     Tensor data = ones({4}), inbox = zeros({4});

@@ -133,8 +133,8 @@ TEST_F(ServerAbuse, AnInsiderThatIsIdleOrWaitsIsNotGivenUp) {
   EXPECT_TRUE(wait_ready(waiting.fd(), POLLIN, soon()));
 }
 
-// How long the server takes until it begins to write is the machine's matter, so the patience of who does not
-// read grows.
+// How long the server takes until it begins to write depends on the machine, so the client that does not read
+// waits longer each time.
 TEST_F(ServerAbuse, AReplyThatNobodyReadsIsGivenUp) {
   store->set("large", Bytes(16 << 20, std::byte{1}));
   bool closed = false;

@@ -1,4 +1,4 @@
-// How long a store may take that is there.
+// How long an operation of a store that is running may take.
 #pragma once
 
 #include <chrono>

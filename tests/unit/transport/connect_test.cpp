@@ -1,4 +1,4 @@
-// Making the mesh: who is refused, who is missed.
+// Making the mesh: which connections are refused, and which ranks are reported as missing.
 #include <atomic>
 #include <latch>
 #include <optional>
@@ -45,7 +45,7 @@ void expect_parts(const std::string& text, const std::vector<std::string>& parts
     EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' in: " << text;
 }
 
-// As another rank does that is reached there.
+// Publishes what another rank at this address would publish.
 void publish_address(Store& store, int rank, int world_size, const std::string& address) {
   net::RankAddress published = net::describe_process();
   published.rank = rank;

@@ -63,8 +63,8 @@ TEST_P(Waiting, is_completed_becomes_true_without_wait) {
   });
 }
 
-// One thread waits and another asks: what the second takes in must wake the first, at whatever moment it
-// comes.
+// One thread waits and another polls: a message that the second takes in must wake the first, whenever it
+// arrives.
 TEST_P(Waiting, what_another_thread_takes_in_ends_the_wait) {
   run_world(GetParam(), [](Rank& me) {
     auto waits = me.open({.tag = 1}), asks = me.open({.tag = 2});

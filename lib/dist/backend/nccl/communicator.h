@@ -1,5 +1,6 @@
-// Communicator: one group's, on this rank. Everything that may take NCCL long is polled, never
-// waited for, so that a deadline, a death and an aborted group end it with an error of the library.
+// Communicator: the NCCL communicator of one group, on this rank. Everything that may take NCCL long is
+// polled, never waited for, so that a deadline, a death and an aborted group end it with an error of the
+// library.
 #pragma once
 
 #include <functional>

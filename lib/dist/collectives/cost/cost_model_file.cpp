@@ -127,7 +127,7 @@ void save_cost_model(const CostModel& model, const fs::path& path) {
   try {
     write_whole_file(path, to_json(model) + '\n');
   } catch (const Error& error) {
-    fail(Errc::invalid_argument, "the cost model was not kept: {}; DIST_COST_MODEL is the file's name",
+    fail(Errc::invalid_argument, "the cost model was not saved: {}; DIST_COST_MODEL names the file",
          error.what());
   }
 }

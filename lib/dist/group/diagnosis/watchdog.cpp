@@ -91,7 +91,7 @@ bool Watchdog::is_ending() {
     }
   };
   try {
-    if (!run_within(patience, say_goodbye)) return false;  // the loop is as stuck as this was
+    if (!run_within(patience, say_goodbye)) return false;  // the loop is stuck as well
   } catch (const std::exception&) {
     return false;  // no thread could be started: the loop goes on with what it shares
   }

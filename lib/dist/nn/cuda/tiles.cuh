@@ -84,7 +84,7 @@ __device__ void add_to(const MatrixRows<T>& to, std::int64_t begin, const Part<r
         accumulate(to[begin + P::row(i)][P::column(j)], part.of[i][j]);
 }
 
-// `mine` of the 16 threads that have the same rows combined pairwise, in all of them.
+// Combines `mine` of the 16 threads that have the same rows, pairwise; each of them gets the result.
 template <class F>
 __device__ float over_row(float mine, const F& combine) {
   for (int distance = side / 2; distance > 0; distance /= 2)

@@ -202,10 +202,11 @@ void load_sharded(const fs::path& folder, const Pieces& pieces, Caller) {
   for (const Piece& p : pieces) {
     const auto found = tensors.find(p.name);
     if (found == tensors.end())
-      fail(Errc::invalid_argument, "{} has no \"{}\"; is it of another model?", from.string(), p.name);
+      fail(Errc::invalid_argument, "{} has no \"{}\"; does it belong to another model?", from.string(),
+           p.name);
     const SavedTensor& entry = found->second;
     if (entry.shape != p.whole || entry.dtype != name(p.data.dtype()))
-      fail(Errc::invalid_argument, "\"{}\" is {} {}, {} has {} {}; is it of another model?", p.name,
+      fail(Errc::invalid_argument, "\"{}\" is {} {}, {} has {} {}; does it belong to another model?", p.name,
            to_string(p.whole), name(p.data.dtype()), from.string(), to_string(entry.shape), entry.dtype);
     for (const SavedPiece& piece : entry.pieces) wanted_by_file[piece.file].insert(entries.size());
     entries.push_back(&entry);

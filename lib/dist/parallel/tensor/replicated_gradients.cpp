@@ -30,7 +30,7 @@ struct Replicated {
 
 }  // namespace
 
-// Every parameter is asked, and the first one of the optimizer's compares all.
+// Every parameter is checked, and the first one of the optimizer's compares all.
 void compare_before_step(const std::vector<nn::NamedParameter>& parameters, const TensorLine& line) {
   const auto all = std::make_shared<const Replicated>(Replicated{parameters, line});
   for (const auto& [name, parameter] : parameters)

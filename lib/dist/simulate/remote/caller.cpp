@@ -10,7 +10,7 @@ namespace {
 
 thread_local Channel* task_channel = nullptr;
 
-// Tasks take turns by way of another process, which the memory model does not know about. This is an acquire
+// Tasks take turns through another process, which the memory model does not know about. This is an acquire
 // and release across the socket: a task that asks releases what it has written, and a task that is answered
 // acquires it.
 std::atomic<std::uint64_t> turns{0};

@@ -163,7 +163,8 @@ void Channel::keep(std::vector<UniqueFd> came) {
   if (came_ > 1 && passed_) close_at_once(std::move(passed_));
 }
 
-// What is in the queue of a socket that is closed is closed with it, in the system's way.
+// Descriptors still in the queue of a socket are closed with it, and that may block: they are taken out
+// first.
 Channel::~Channel() {
   std::array<std::byte, 4096> rest;
   for (int i = 0; i < 4096; ++i) {

@@ -45,7 +45,7 @@ class Connections {
   bool has_backlog() const { return !backlog_.empty(); }
   bool has_socket_backlog() const;
 
-  // Sleeps without the lock. `must_stay_awake` is asked last, when the peers already know that this rank
+  // Sleeps without the lock. `must_stay_awake` is called last, when the peers already know that this rank
   // sleeps; it calls look_before_sleep(). Returns whether something arrived.
   bool sleep(LeaderLock& leader_lock, Lock& lock, Deadline deadline,
              const std::function<bool()>& must_stay_awake);

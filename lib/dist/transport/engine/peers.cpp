@@ -60,8 +60,8 @@ void Peers::report_failure(int peer, const std::string& how) {
 }
 
 // Departures, deaths and given-up transfers are reported between ordinary messages, and they end what needs
-// that rank. So first take in everything that was sent before: what needed no more than that ends well. Then
-// act on the reports in their order: what a rank gave up because of a death fails by that death.
+// that rank. So first take in everything that was sent before: transfers that need nothing more complete.
+// Then act on the reports in their order: what a rank gave up because of a death fails by that death.
 void Peers::act_on_reports() {
   connections_.poll_all();
   for (const auto& act : std::exchange(reports_, {})) act();

@@ -106,7 +106,7 @@ void Transfers::meet(Transfer& t, const Frame& message, int source, const std::b
                  message.has(flag_direct) ? link.resolve(message.address, t.bytes) : nullptr) {
     copies_.add(t, {message.claim}, source_here);
   } else if (!peers_.is_present(source)) {
-    settle(t, peers_.left_failure(t));  // its message is here, but the rank is not
+    settle(t, peers_.left_failure(t));  // its message has arrived, but the rank has left
   } else {
     link.send({.kind = FrameKind::accept, .id = message.id, .address = t.id});
   }

@@ -1,6 +1,6 @@
 // Transfers: the operations of one rank and their sends and receives. A message meets its receive here, or is
-// kept until the receive is posted (matching.h); what the links report moves transfers on and ends them. Used
-// under the rank's lock.
+// kept until the receive is posted (matching.h); when a link reports that bytes have moved, its
+// transfer goes on or ends. Used under the rank's lock.
 #pragma once
 
 #include <cstdint>

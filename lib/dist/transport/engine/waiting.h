@@ -28,7 +28,7 @@ class Waiting {
   Lock enter() { return leader_lock_.enter(); }  // takes the rank's lock
   bool is_led() const { return leader_lock_.is_taken(); }
 
-  // Blocks until done(), which is asked under the lock; false: the deadline passed first.
+  // Blocks until done(), which is called under the lock; false: the deadline passed first.
   bool await(Lock& lock, const std::function<bool()>& done, Deadline deadline);
   // The same, where a peer may make `arrived` true by writing to this rank's memory.
   bool await_memory(Lock& lock, const std::function<bool()>& arrived, const std::function<bool()>& done,

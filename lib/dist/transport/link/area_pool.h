@@ -13,7 +13,7 @@ class AreaPool {
   explicit AreaPool(int areas);
   std::optional<int> take();  // an area's index; nullopt when all are in use
   void give_back(int index);
-  // Gives it back as soon as is_left(): some peers may still read it. That is asked when an area is taken.
+  // Gives it back as soon as is_left(): some peers may still read it. That is checked when an area is taken.
   void retire(int index, std::function<bool()> is_left);
 
  private:

@@ -26,7 +26,7 @@ std::uint64_t start_of(std::uint64_t position, std::uint64_t bytes, std::uint32_
   return offset + bytes > capacity ? position + capacity - offset : position;
 }
 
-// No frame has a number this high, and no answer is to a message with the id 0.
+// No frame has a number this high, and no message that is answered has the id 0.
 constexpr std::uint64_t answer_stamp(std::uint64_t id) { return std::uint64_t{1} << 63 | id; }
 
 RingControl* control_at(std::byte* memory) { return reinterpret_cast<RingControl*>(memory); }

@@ -70,7 +70,8 @@ class RingReader {
  public:
   RingReader(std::byte* memory, RingShape shape);
   bool has_frame() const { return slot().stamp.load() == read_ + 1; }
-  // Whether an answer to this message of the reader is where the next frame will be, or was there before it.
+  // Whether this message of the reader has been answered: the answer is in the slot of the next frame, or was
+  // there and a frame has replaced it.
   // Sequentially consistent with this rank's "I sleep", as has_frame() is.
   bool has_answer(std::uint64_t id, bool is_odd) const;
   // Prefetches the place where the next payload most likely begins, while has_frame() is awaited.

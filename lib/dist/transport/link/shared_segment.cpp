@@ -134,7 +134,7 @@ void end_copy(SharedSegment& sender, ClaimRef claim) {
 namespace {
 
 struct Published {
-  std::shared_ptr<SharedSegment> shared_segment;  // nullptr: its owner renounced it
+  std::shared_ptr<SharedSegment> shared_segment;  // nullptr: its owner called renounce()
   int visitors = 0;
 };
 

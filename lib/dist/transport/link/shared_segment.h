@@ -116,7 +116,7 @@ class SharedSegmentExchange {
   // `visitors`: how many calls of find() will come.
   static void publish(std::uint64_t id, std::shared_ptr<SharedSegment> shared_segment, int visitors);
   static void renounce(std::uint64_t id);  // it will never be published, or not be visited any more
-  // nullptr: it is not there yet. Error{peer_failed}: its owner renounced.
+  // nullptr: it is not there yet. Error{peer_failed}: its owner called renounce().
   static std::shared_ptr<SharedSegment> find(std::uint64_t id);
 };
 

@@ -4,8 +4,8 @@
 // dialled by all higher ones. Ranks of one process find each other's shared segments directly. A rank that
 // fails while they connect leaves the reason in the store, so that all others end with it.
 //
-// A rank that is slow to accept or to answer is alive: what was dialled is kept while other addresses are
-// tried, and two ranks are linked once both know by which connection (handshake.h). A rank counts as dead
+// A rank that is slow to accept or to answer is alive: an open connection is kept while other addresses
+// are tried, and two ranks are linked once both know by which connection (handshake.h). A rank counts as dead
 // when its process has ended, when the store says that it is gone, or when it hung up and does not call
 // again.
 #pragma once

@@ -80,7 +80,8 @@ void Mesh::fail_to_reach(const Call& call) {
   check_reasons();
   if (call.was_hung_up)
     fail(Errc::connection,
-         "rank {}: rank {} closed the connection instead of greeting; did it fail, or is it of another job "
+         "rank {}: rank {} closed the connection instead of greeting; did it fail, or does it belong to "
+         "another job "
          "(another token)?",
          mine_.rank, call.peer);
   const std::string where = call.dialler.tried();

@@ -1,4 +1,4 @@
-// The measurement: batches of calls between barriers, ours and the peer's by turns.
+// The measurement: batches of calls between barriers, ours and the peer's alternately.
 #pragma once
 
 #include <cstdint>

@@ -39,7 +39,7 @@ dist::Mapping common_memory(std::size_t bytes) {
   place = dist::all_gather_object(place)[0];
   if (dist::get_rank() != 0 && !place.empty()) fd = dist::UniqueFd(::open(place.c_str(), O_RDWR | O_CLOEXEC));
   const auto opened =
-      dist::all_gather_object(fd && !place.empty() ? "yes" : "no");  // the first rank keeps it open until now
+      dist::all_gather_object(fd && !place.empty() ? "yes" : "no");  // until here rank 0 keeps it open
   if (std::ranges::find(opened, "no") != opened.end()) return {};
   return {fd.get(), bytes};
 }

@@ -82,9 +82,9 @@ std::string title(const Run& run) {
                                  run.options.cores, run.backend, peculiarities(run), build_info().type);
   text += warning_of_build();
   if (!run.peer.empty())
-    text +=
-        fmt::format("Compared with {} in the same processes, by turns: a batch of ours, a batch of theirs.\n",
-                    run.peer_title);
+    text += fmt::format(
+        "Compared with {} in the same processes, alternately: a batch of ours, a batch of theirs.\n",
+        run.peer_title);
   text += fmt::format("Memory: {:.1f} GB/s read and written, with {} copying at the same time.\n",
                       run.bandwidth / 1e9,
                       run.plan.on_device ? "one rank per GPU" : fmt::format("{} ranks", run.plan.ranks));

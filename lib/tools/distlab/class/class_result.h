@@ -20,7 +20,7 @@ struct ClassResult {
   std::string key;   // digests of submission and grader, and the seed; equal keys mean equal random tests
   Status status = Status::ungraded;
   std::string reason = {};           // why it was refused or is ungraded
-  std::vector<Grade> gradings = {};  // two with different seeds when it is graded, else none
+  std::vector<Grade> gradings = {};  // two with different seeds if it was graded, otherwise none
   double seconds = 0;                // that build and gradings took
 
   // Returns the grading that counts: the one with fewer points, or the first of two equal ones. There must be

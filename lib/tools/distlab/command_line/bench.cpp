@@ -25,7 +25,7 @@ void add_measured(CLI::App& command, DdpBenchOptions& options) {
   command.add_option("--repeat", options.repeats, "turns; the table shows the median (default: 15)")
       ->check(positive);
   command.add_option("--compare", options.compare,
-                     "pytorch: measure PyTorch by turns with distlab, and show the ratio");
+                     "pytorch: measure PyTorch and distlab alternately, and show the ratio");
 }
 
 void add_ddp_bench_commands(CLI::App& bench, int& exit_code) {
@@ -92,7 +92,7 @@ void add_train_bench_command(CLI::App& bench, int& exit_code) {
       ->check(positive);
   command
       ->add_option("--compare", options->compare,
-                   "pytorch: measure PyTorch by turns with distlab, and show the ratio")
+                   "pytorch: measure PyTorch and distlab alternately, and show the ratio")
       ->check(CLI::IsMember({"pytorch"}));
   command->add_option("--json", options->json, "write the figures to this file as JSON; -: standard output")
       ->check(a_file_or_stdout);
@@ -134,7 +134,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   command->add_option("--iters", options->iterations, "calls per batch (default: as many as take 10 ms)");
   command->add_option("--repeat", options->repeats, "batches; the table shows the median (default: 15)");
   command->add_option("--compare", options->compare,
-                      "mpi, nccl: measure Open MPI or NCCL by turns with distlab, and show the ratio");
+                      "mpi, nccl: measure Open MPI or NCCL and distlab alternately, and show the ratio");
   command->add_flag("--foreign", options->foreign, "use tensors over malloc'ed memory (Tensor::from_blob)");
   command->add_flag("--hot", options->hot, "use the same buffers in every call, so that caches help");
   command->add_option("--json", options->json, "write the rows to this file as JSON; -: standard output")

@@ -1,4 +1,4 @@
-// The paths between GPUs, as NVML (libnvidia-ml.so.1) knows them. It is asked directly, so that builds
+// The paths between GPUs, as NVML (libnvidia-ml.so.1) knows them. It is called directly, so that builds
 // without CUDA draw the machine, too.
 #include <array>
 #include <cstring>

@@ -46,9 +46,9 @@ Finding open_mpi() {
 Finding onednn() {
   const auto& build = build_info();
   if (!build.onednn.empty()) return {"oneDNN", Health::good, std::string(build.onednn), ""};
-  return {
-      "oneDNN", Health::absent, "not in this build",
-      fmt::format("training on the CPU (labs 14 to 16) is slower, by plain loops ({})", build.why_no_onednn)};
+  return {"oneDNN", Health::absent, "not in this build",
+          fmt::format("training on the CPU (labs 14 to 16) is slower, with plain loops ({})",
+                      build.why_no_onednn)};
 }
 
 Finding zlib() {

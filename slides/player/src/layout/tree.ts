@@ -10,7 +10,7 @@ export interface Tree {
 }
 
 // The tree that the paths of these messages form, null when they form none. Its root is where a broadcast begins or
-// a sum becomes complete: who sends the one part there is, or first what has the most contributors.
+// a sum becomes complete: the rank that sends the only part, or first the part with the most contributors.
 export function treeOf(messages: readonly Message[], ranks: number): Tree | null {
   const near = new Map<number, Set<number>>();
   const join = (a: number, b: number) => near.set(a, (near.get(a) ?? new Set()).add(b));

@@ -14,7 +14,7 @@ std::string title(const DdpRun& run) {
   if (build_info().onednn.empty())
     text += "Built without oneDNN: layers are slow, so communication is a small part of a step.\n";
   if (!run.peer_title.empty())
-    text += fmt::format("Compared by turns with {}: DistributedDataParallel over gloo, the same model.\n",
+    text += fmt::format("Measured alternately with {}: DistributedDataParallel over gloo, the same model.\n",
                         run.peer_title);
   text += fmt::format("\n{:>5}{:>9}{:>9}{:>9}{:>9}{:>9}{:>10}{:>9}", "ranks", "step ms", "compute", "comm",
                       "exposed", "bound", "images/s", "scaling");

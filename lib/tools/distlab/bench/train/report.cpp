@@ -36,8 +36,8 @@ std::string as_text(const TrainRun& run) {
   if (o.device == "cpu" && build_info().onednn.empty())
     text += "Built without oneDNN: layers are slow, and use one thread.\n";
   if (!run.peer_title.empty())
-    text +=
-        fmt::format("Compared by turns with {}; it multiplies matrices by {}.\n", run.peer_title, run.blas);
+    text += fmt::format("Measured alternately with {}, which multiplies matrices by {}.\n", run.peer_title,
+                        run.blas);
   text += fmt::format("\n{:<16}{:>10}{:>10}{:>12}{:>11}\n", "", "step ms", "cpu ms", unit(run), "peak MiB");
   text += line(run, "distlab", run.ours);
   if (!run.peer_title.empty()) {

@@ -234,8 +234,8 @@ void MeshTrainer::verify() {
         fmt::format("as on one rank in f64: loss {:.9f}, norm {:.9f}, and the gradients of {} parameters",
                     loss, norm, gradients.size()));
   for (const auto& sentence : wrong) narrator_.say(sentence);
-  dist::fail(dist::Errc::mismatch, "--verify: {} of {} comparisons differ from one rank", wrong.size(),
-             gradients.size() + 2);
+  dist::fail(dist::Errc::mismatch, "--verify: {} of {} comparisons differ from the run on one rank",
+             wrong.size(), gradients.size() + 2);
 }
 
 RunSettings MeshTrainer::settings() const {
