@@ -92,8 +92,8 @@ void Team::start(int rank, const Json& task) {
   auto& member = *members_.at(static_cast<std::size_t>(rank));
   member.is_started = true;
   member.started = Clock::now();
-  // A process that is gone already is found out when its end is looked at; one that does not read its task is
-  // overdue some day.
+  // A process that has gone already is noticed when its end is read; one that does not read its task will be
+  // overdue.
   const std::string frame = frame_of({{"nonce", member.nonce}, {"task", task}});
   for (std::size_t done = 0; done < frame.size();) {
     const auto put =

@@ -216,7 +216,7 @@ WholeFile::WholeFile(const fs::path& path) : asked_(path) {
   if (!fd_) refuse(errno);
 }
 
-// Returns false if the old file cannot be replaced, though perhaps written.
+// Returns false if the old file cannot be replaced by a new one; it may still be possible to write into it.
 bool WholeFile::open_beside(const struct stat* old) {
   if (old && (has_access_list(path_) || is_mount_point(path_))) return false;
   constexpr mode_t private_mode = 0600, usual_mode = 0666;

@@ -42,10 +42,11 @@ std::vector<std::size_t> sharding(const Placements& placements, std::int64_t axi
 
 }  // namespace
 
-// While axes of the mesh are taken from the last to the first, the one that is taken is the last that shards
-// its tensor axis: an axis behind it that still did would have the same axes before it in `from` and `to`,
-// and this one among them, which then stays as it is. While they are taken from the first to the last, those
-// before the one that is taken are as in `to`, and none behind it shards the tensor axis that it is to shard.
+// The first loop takes the axes of the mesh from the last to the first. The axis that it takes is the last
+// one that shards its tensor axis: if a later axis still sharded it, the axes before that one would be the
+// same in `from` and `to`; the axis that is taken is among them, so it would stay as it is. The second loop
+// takes the axes from the first to the last: those before the current one are as in `to`, and no later one
+// shards its tensor axis.
 std::vector<Move> plan_moves(const Placements& from, const Placements& to) {
   const std::size_t n = from.size();
   Placements now = from;

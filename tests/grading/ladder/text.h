@@ -22,7 +22,7 @@ std::vector<Chapter> chapters(const std::string& page);
 // line ends. npos: nowhere.
 std::size_t find_term(std::string_view text, std::string_view term);
 
-// Whether the term, or its plural, stands somewhere in bold: "**ghost rows**".
+// Whether the term, or its plural, appears somewhere in bold: "**ghost rows**".
 bool is_bold(std::string_view text, std::string_view term);
 
 // Identifiers between single backticks and in ```cpp blocks.

@@ -82,7 +82,7 @@ class Watch : public SmallCheckout {
     write(path, text);
     ::chmod((root / path).c_str(), 0755);
   }
-  // As editors do: a new file takes the place of the old one.
+  // Saves as editors do: a new file takes the place of the old one.
   void save(const std::string& text) {
     write("labs/01_first/.first.cpp.swap", text);
     fs::rename(root / "labs/01_first/.first.cpp.swap", root / file);

@@ -86,7 +86,7 @@ TEST_F(TrainMesh, RanksOfDifferentOptionsAreTold) {
         << started(options);
 }
 
-// As on two nodes whose folders are their own.
+// Two ranks as on two nodes, each with a folder of its own.
 TEST_F(TrainMesh, ACheckpointThatOnlyOneRankSeesIsSaid) {
   const auto apart = [&](const std::string& options) {
     return run(

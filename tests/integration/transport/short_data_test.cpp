@@ -1,4 +1,5 @@
-// What is short enough to be shown as a copy is a matter of cores; ranks that know of different ones agree.
+// The size up to which ranks publish copies depends on the cores; ranks that see different cores agree on one
+// size.
 #include <cstdlib>
 
 #include <gtest/gtest.h>

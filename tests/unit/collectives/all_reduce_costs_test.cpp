@@ -109,7 +109,7 @@ TEST(TreeCost, LatencyGrowsWithTheLogarithm) {
   }
 }
 
-// An inner rank's port takes three messages a segment; with one way after the other it would be four.
+// An inner rank's port takes three messages per segment; it would be four if down began after up had ended.
 TEST(TreeCost, BothWaysOverlapInThePipeline) {
   constexpr int m = 200;
   for (int n : {4, 5, 7, 8, 16, 17, 33, 64, 100, 128}) {

@@ -28,7 +28,7 @@ class Prefaulted : public testing::Test {
 
   std::byte* at(std::size_t index) const { return mapping.data() + index * granule; }
 
-  // How many pages of this many granules from there this process has mapped, as its page map says.
+  // The number of pages that this process has mapped in `granules` granules from `begin`, by its page map.
   static std::size_t mapped_pages(const std::byte* begin, std::size_t granules) {
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     const UniqueFd pagemap(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));

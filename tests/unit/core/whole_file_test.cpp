@@ -141,7 +141,7 @@ TEST_F(WholeFiles, PipesAndDevicesAreWrittenThrough) {
   EXPECT_TRUE(fs::is_symlink(file("link")));
 }
 
-// As /dev/stdout is: after what the process has written there, and before what it still writes.
+// Behaves like /dev/stdout: after what the process has written there, and before what it still writes.
 TEST_F(WholeFiles, AnOwnDescriptorIsWrittenAsItStands) {
   const UniqueFd own(::open(file("log").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   ASSERT_EQ(::write(own.get(), "a", 1), 1);

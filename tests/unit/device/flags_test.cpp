@@ -64,7 +64,7 @@ TEST_F(FlagsTest, ALargerValueEndsTheWaitToo) {
   EXPECT_TRUE(passed.is_done());
 }
 
-// As a GPU compares: half of all words are before any other.
+// Compares like a GPU: half of all words are before any other.
 TEST_F(FlagsTest, TheLargestWordEndsNoWaitButTheReleasedOneEndsAll) {
   fake->wait_flag(gpu, a.handle(), flag, 3);
   Event passed(gpu);

@@ -29,7 +29,7 @@ TEST(TcpStore, TheServerTellsItsRealPort) {
   EXPECT_EQ(make_tcp_store(named.address(), "t", soon())->where(), "unix://@distlab-test-name");
 }
 
-// As a sandbox does: where the client runs there is no network, and it has one socket.
+// The client runs without a network, as in a sandbox, and gets one connected socket.
 TEST(TcpStore, AConnectedSocketIsGivenToAClientWithoutNetwork) {
   StoreServer server("unix://@distlab-test-given", "t");
   const auto outside = make_tcp_store(server.address(), "t", soon());

@@ -209,7 +209,7 @@ TEST_P(Waiting, four_threads_of_a_rank_run_their_own_operations) {
   });
 }
 
-// As a backend's progress thread does it: no rank waits, one thread moves everything.
+// Does what a backend's progress thread does: no rank waits, one thread moves everything.
 TEST_P(Waiting, progress_completes_what_nobody_waits_for) {
   run_world(GetParam(), [](Rank& me) {
     auto net = me.open();

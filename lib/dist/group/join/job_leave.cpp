@@ -92,7 +92,7 @@ void JobState::close(const std::string& text) noexcept {
 
 void JobState::leave_with(const std::string& reason, Deadline deadline) noexcept {
   left_ = true;
-  stall_look_.reset();  // before the watchdog that it asks
+  stall_look_.reset();  // it uses the watchdog, so it ends first
   std::vector<Gate*> gates{&context.gate};
   for (const auto& group : close_gates()) gates.push_back(&group->gate);
   if (work_watch_ && !reason.empty()) work_watch_->keep_silent();

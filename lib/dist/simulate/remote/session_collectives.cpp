@@ -9,7 +9,7 @@
 namespace dist::sim {
 namespace {
 
-// As call_of() says them to a trace.
+// The bytes of an operation, counted as call_of() counts them for a trace.
 std::uint64_t bytes_of(const Operation& operation) {
   if (operation.kind == OpKind::barrier) return 0;
   return static_cast<std::uint64_t>(operation.count()) * size_of(operation.dtype());

@@ -134,7 +134,7 @@ void Plain::match(Message& receive, int source, const Header& header, Payload pa
     settle(receive);
     if (header.wants_ack) peer(source).put({.kind = Kind::ack, .id = header.id});
   } else if (!is_present(source)) {
-    settle(receive, left(receive));  // its message is here, but the rank is not
+    settle(receive, left(receive));  // its message has arrived, but the rank has left
   } else {
     peer(source).put({.kind = Kind::accept, .id = header.id, .other = receive.id});
   }

@@ -13,7 +13,7 @@ namespace {
 
 using Handle = void*;
 
-// As in nvml.h.
+// The types and constants are those of nvml.h.
 struct PciInfo {
   std::array<char, 16> old_id;
   unsigned domain, bus, device, device_id, subsystem_id;
