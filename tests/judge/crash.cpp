@@ -36,8 +36,7 @@ std::vector<std::string> places_of(const std::string& program, const Json& frame
     if (command.argv.size() < most_words && frame.is_number_unsigned())
       command.argv.push_back(fmt::format("{:#x}", frame.get<std::uint64_t>()));
   }
-  // A program that crashes everywhere may also have made the table of lines, and so that it takes long to
-  // read.
+  // A program that crashes everywhere may also have made its own table of lines, one that takes long to read.
   static Milliseconds left = most_work;
   static std::map<std::vector<std::string>, std::vector<std::string>> known;
   if (const auto found = known.find(command.argv); found != known.end()) return found->second;

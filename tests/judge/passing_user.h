@@ -15,7 +15,7 @@ class PassingUser {
   virtual uid_t id() const = 0;
 };
 
-// One that no other judge on this machine has. Throws Trouble when all are taken.
+// A user that no other grader on this machine has. Throws Trouble when all are taken.
 std::shared_ptr<PassingUser> passing_user();
 
 // Ends all processes of that user, and removes what it has written where every user may write; root's to do.

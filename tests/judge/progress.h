@@ -13,7 +13,7 @@ struct Progress {
   int test = -1;             // the one that runs, by its place among all; -1: none
   int points = 0, part = 0;  // what it is worth
   std::array<bool, most_tests> has_ended{};
-  int ended = 0;  // how many that are
+  int ended = 0;  // the number of tests that have ended
   bool is_complete = false;
   // What the runs have taken so far:
   int stopped_runs = 0;

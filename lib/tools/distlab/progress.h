@@ -26,7 +26,7 @@ struct LabProgress {
   std::string failing;     // its first failing test; empty: none
   int part = 0;            // of that test
   std::string misconception, explanation;  // its diagnosis, if there is one
-  int hints = 0;                           // how many were shown since the test fails in this way
+  int hints = 0;                           // how many were shown since the test began to fail in this way
 
   bool is_graded() const { return !when.empty(); }
   bool is_solved() const { return best == 100; }

@@ -27,7 +27,7 @@ void expect_refused(Tensor& t) {
 
 class NcclFailures : public testing::Test {
  protected:
-  // Of those that were stuck.
+  // Expects that the communicators that were stuck end.
   void expect_comms_end() {
     const Deadline deadline = Deadline::after(std::chrono::seconds(10));
     while (fake->comms_alive() > 0 && !deadline.passed()) dist::sleep(std::chrono::milliseconds(1));

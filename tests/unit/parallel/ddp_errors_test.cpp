@@ -66,7 +66,7 @@ TEST(DdpErrors, AParameterInTwoPlacesIsNamed) {
     DistributedDataParallel ddp(model);
     EXPECT_DIST_ERROR(step(ddp, 1), Errc::invalid_argument, "parameter \"p1\" was ready twice");
   };
-  run_ranks(1, body);  // and no Work of a bucket that left too early is called the user's
+  run_ranks(1, body);  // nor is the Work of an unfinished bucket reported as dropped by the user
 }
 
 TEST(DdpErrors, AModelThatIsWrappedTwiceIsSaid) {

@@ -144,7 +144,7 @@ class Application {
     return parent().empty() ? name : parent() + '.' + name;
   }
 
-  // The sizes of the parts of a column-parallel layer's rows, each of which is divided by itself.
+  // The sizes of the parts of a column-parallel layer's rows, each of which is divided on its own.
   std::vector<std::int64_t> parts_of(nn::Linear& linear) const {
     const auto at = std::ranges::find(modules_, parent(), &nn::Module::NamedModule::name);
     auto* const attention =
