@@ -71,7 +71,7 @@ check::Finding waits_in_vain(int rank, const TransferFacts& t) {
   return check::explain_deadlock({{rank, str(label), label.where, gone}}, gone);
 }
 
-// For collectives of different sizes, of which a part of one fits a part of the other.
+// For collectives of different sizes in which two ranks exchange parts of equal size.
 std::string elements_misfit(int other, std::uint64_t theirs, int rank, std::uint64_t mine) {
   return fmt::format(
       "rank {} calls it with {} elements in all, but rank {} with {}; all ranks must pass the same number",

@@ -1,5 +1,5 @@
-// Will NCCL run two ranks on one GPU? It refuses equal (host, bus id) pairs; a distinct NCCL_HOSTID a rank
-// makes them look like two hosts, which talk over sockets.
+// Will NCCL run two ranks on one GPU? It refuses equal (host, bus id) pairs; a distinct NCCL_HOSTID per
+// rank makes them look like two hosts, which talk over sockets.
 #include <cstdlib>
 
 #include <nccl.h>

@@ -23,7 +23,7 @@ enum class Messages : std::uint8_t {
 //    after its computation, backward after forward.
 // 3. What is kept in queues is used in that order: a stage runs backward in the order of its forwards, and a
 //    rank receives from another one in the order in which that one sends. So no tags are needed.
-// 4. No ranks wait for each other in a circle. The lists are run, without data: a message is complete when
+// 4. No ranks wait for each other in a cycle. The lists are run, without data: a message is complete when
 //    its sender and its receiver have both started it, however large it is, and a rank goes on when its
 //    messages are complete. An interpreter that waits for less cannot deadlock either.
 //

@@ -53,7 +53,7 @@ constexpr Action partner(const Action& message) {
   return message;
 }
 
-// Runs the lists without data (check.h, point 4). Returns the sentence about a circle, or an empty string.
+// Runs the lists without data (check.h, point 4). Returns the sentence about a cycle, or an empty string.
 // Every message has its partner.
 std::string find_circle(const Schedule& schedule, const Places& places, bool one_by_one);
 

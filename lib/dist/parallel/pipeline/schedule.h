@@ -4,7 +4,7 @@
 // r + ranks, r + 2 ranks, ...: its chunks. Activations go from stage to stage, gradients back.
 //
 // Messages are actions of their own, although they follow from the computations, for three reasons. Where a
-// receive is placed decides whether ranks wait for each other in a circle, so check.h must see it. A wrong
+// receive is placed decides whether ranks wait for each other in a cycle, so check.h must see it. A wrong
 // list can be written down, and refused. And an interpreter needs no knowledge of schedules or neighbours:
 // it does what its rank's list says. The generators below write computations only; add_messages() adds the
 // rest.
