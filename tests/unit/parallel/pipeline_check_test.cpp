@@ -186,7 +186,7 @@ TEST(Check, ReceivesOfInterleavedWhereTheyAreNeededDeadlock) {
       "stage 4 (#20), rank 1 waits for rank 0 in the send of the gradient of micro-batch 1 from stage 4 to "
       "stage 3 (#26)");
   const std::string large = check(add_messages(interleaved(8, 16, 2), Receive::when_needed));
-  EXPECT_TRUE(large.ends_with(", and so on, in a circle of 8 ranks")) << large;
+  EXPECT_TRUE(large.ends_with(", and so on, in a cycle of 8 ranks")) << large;
 }
 
 }  // namespace

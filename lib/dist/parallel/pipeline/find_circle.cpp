@@ -96,7 +96,7 @@ std::string find_circle(const Schedule& schedule, const Places& places, bool one
                            text(run.message(rank)), run.index(rank));
     rank = other;
   } while (rank != first);
-  if (count > most) waits += fmt::format(", and so on, in a circle of {} ranks", count);
+  if (count > most) waits += fmt::format(", and so on, in a cycle of {} ranks", count);
   return fmt::format("deadlock: {}", waits) +
          (one_by_one ? "; start the sends and receives of a step together" : "");
 }
