@@ -31,7 +31,7 @@ void swap_with(const dist::Tensor& mine, dist::Tensor& theirs, int partner);
 void overlap(const dist::Tensor& out, dist::Tensor& in, int partner, const std::function<void()>& compute);
 
 // A grid is cut into slices of rows. `field` is this rank's slice, of shape [rows + 2, columns], rows >= 1.
-// It has the same shape on all ranks.
+// It has the same shape and dtype on all ranks; the dtype need not be f32.
 //   field[0]            ghost row: a copy of the last own row of rank - 1
 //   field[1 ... rows]   this rank's own rows
 //   field[rows + 1]     ghost row: a copy of the first own row of rank + 1
@@ -52,7 +52,7 @@ using RowRule = std::function<void(const dist::Tensor& above, const dist::Tensor
 
 // Part 4. Makes `steps` stencil steps on the grid, starting from a field as in Part 3.
 // - Output: field[1 ... rows] holds the rows after the last step. `field` may then be another tensor of the
-//   same shape, and ghost rows inside the grid may hold anything.
+//   same shape and dtype, and ghost rows inside the grid may hold anything.
 // - Constraint: in each step, `rule` is called once for every own row, with the rows as they were before the
 //   step. The border never changes. The exchange of a step is under way while the rows that need no ghost row
 //   are computed. So a step takes no longer than the longer of exchange and inner rows, plus the edge rows.
