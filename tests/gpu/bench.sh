@@ -18,6 +18,10 @@ for algorithm in ring tree double_binary_tree; do
   "$program" bench all_reduce --backend cuda -n 8 -a $algorithm --min 64KiB --max 64MiB --factor 16 \
     --json "$out/cuda_8_$algorithm.json"
 done
+for collective in all_gather reduce_scatter broadcast all_to_all; do
+  "$program" bench $collective --backend cuda -n 4 --min 1KiB --max 64MiB --factor 256 --json "$out/cuda_4_$collective.json"
+done
+"$program" bench send_recv --backend cuda -n 2 --min 1KiB --max 64MiB --factor 256 --json "$out/cuda_send_recv.json"
 
 # Beside NCCL, where the build has it; without it bench ends with 3.
 beside_nccl() { # NAME OPTION...

@@ -35,6 +35,8 @@ TEST_F(Gpu, ReduceManyIsExact) { expect_exact_reductions(gpu, counts); }
 
 TEST_F(Gpu, ArithmeticIsExact) { expect_exact_arithmetic(gpu, counts); }
 
+TEST_F(Gpu, ListsOfPartsAreExact) { expect_exact_parts(gpu); }
+
 TEST_F(Gpu, PartsAlongAxesAreExact) { expect_exact_axes(gpu); }
 
 TEST_F(Gpu, StreamsMeetByFlags) {

@@ -30,7 +30,12 @@ namespace {
 
 const Device gpu = cuda(0);
 
-class NnOnGpu : public test::GpuTest {};
+// Comparisons with the CPU need convolutions in f32.
+class NnOnGpu : public test::GpuTest {
+ protected:
+  NnOnGpu() { set_tf32_convolutions(false); }
+  ~NnOnGpu() override { set_tf32_convolutions(true); }
+};
 
 Tensor f32(Shape shape, double seed) { return scattered(std::move(shape), seed, DType::f32); }
 
@@ -97,6 +102,40 @@ TEST_F(NnOnGpu, Conv2dOfViewsThatBeginAnywhere) {
                "gradient of the input");
   for (std::size_t k = 0; k < on_cpu.parameters().size(); ++k)
     expect_close(on_gpu.parameters()[k]->grad, on_cpu.parameters()[k]->grad, 1e-4, "gradient of a parameter");
+}
+
+// Factors of 11 significant bits; a plan of its own for each precision.
+TEST_F(NnOnGpu, PrecisionOfConvolutions) {
+  const Tensor images = f32({4, 16, 14, 14}, 5);
+  Conv2d on_cpu(16, 32, 5), on_gpu(16, 32, 5);
+  for (std::size_t k = 0; k < on_cpu.parameters().size(); ++k)
+    on_gpu.parameters()[k]->value.copy_(on_cpu.parameters()[k]->value);
+  on_gpu.to(gpu);
+  const Tensor expected = on_cpu.forward(images);
+  for (const bool tf32 : {true, false, true, false}) {
+    set_tf32_convolutions(tf32);
+    expect_close(on_gpu.forward(images.to(gpu)), expected, tf32 ? 2e-3 : 1e-5, tf32 ? "TF32" : "f32");
+  }
+}
+
+// cuDNN adds to the gradient itself where it begins at 16 bytes.
+TEST_F(NnOnGpu, GradientsOfConvolutionsAddUpWhereverTheyBegin) {
+  const Tensor images = f32({2, 3, 8, 8}, 5), grads = f32({2, 5, 6, 6}, 7);
+  Conv2d on_cpu(3, 5, 3);
+  on_cpu.forward(images);
+  on_cpu.backward(grads);
+  for (const std::int64_t begin : {0, 1, 4}) {
+    Conv2d on_gpu(3, 5, 3);
+    on_gpu.to(gpu);
+    Parameter& weight = *on_gpu.parameters()[0];
+    weight.grad = ones({begin + weight.grad.numel()}, DType::f32, gpu)
+                      .narrow(begin, weight.grad.numel())
+                      .view(weight.grad.shape());
+    on_gpu.forward(images.to(gpu));
+    on_gpu.backward(grads.to(gpu));
+    expect_close(weight.grad, on_cpu.parameters()[0]->grad + ones(weight.value.shape()), 1e-4,
+                 fmt::format("{} elements behind 16 bytes", begin));
+  }
 }
 
 TEST_F(NnOnGpu, BatchNormReluAndPooling) {

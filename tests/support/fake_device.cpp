@@ -180,6 +180,7 @@ void FakeDevice::free_event(Device, EventHandle handle) noexcept {
 void FakeDevice::record(Device device, EventHandle handle, StreamHandle stream_handle) {
   const std::scoped_lock lock(mutex_);
   auto* event = static_cast<Event*>(handle);
+  break_capture(device, stream_handle, "an event");
   const std::scoped_lock event_lock(event->mutex);
   event->last = stream(device, stream_handle).mark();
 }
@@ -194,6 +195,7 @@ void FakeDevice::stream_wait(Device device, StreamHandle handle, EventHandle eve
   const auto mark = last_of(event);
   if (!mark) return;  // as CUDA: nothing to wait for
   const std::scoped_lock lock(mutex_);
+  break_capture(device, handle, "a wait for an event");
   stream(device, handle).enqueue([mark] { mark->wait(); });
 }
 
@@ -206,13 +208,21 @@ bool FakeDevice::is_done(Device device, EventHandle event) {
 
 void FakeDevice::synchronize(Device device, StreamHandle handle) {
   std::unique_lock lock(mutex_);
+  break_capture(device, handle, "a wait of the host");
+  ++host_waits_;
   const auto mark = stream(device, handle).mark();
   lock.unlock();
   mark->wait();
 }
 
 void FakeDevice::synchronize_event(Device, EventHandle event) {
+  ++host_waits_;
   if (const auto mark = last_of(event)) mark->wait();
+}
+
+void FakeDevice::notify(Device device, StreamHandle handle, std::function<void()> told) {
+  const std::scoped_lock lock(mutex_);
+  stream(device, handle).enqueue(std::move(told));
 }
 
 void FakeDevice::register_host(Device, void* pages, std::size_t bytes) {
@@ -249,6 +259,7 @@ void FakeDevice::check_registered(const void* flag) {
 void FakeDevice::write_flag(Device device, StreamHandle handle, StreamFlag* flag, std::uint64_t value) {
   const std::scoped_lock lock(mutex_);
   check_registered(flag);
+  break_capture(device, handle, "a flag");
   promised_[flag] = value;
   stream(device, handle).enqueue([this, flag, value] {
     note_use_of(flag);
@@ -259,6 +270,7 @@ void FakeDevice::write_flag(Device device, StreamHandle handle, StreamFlag* flag
 void FakeDevice::wait_flag(Device device, StreamHandle handle, StreamFlag* flag, std::uint64_t value) {
   const std::scoped_lock lock(mutex_);
   check_registered(flag);
+  break_capture(device, handle, "a wait for a flag");
   if (!at(device).has_kernels) fail(Errc::internal, "a stream waits for a flag, and kernels are not loaded");
   if (!flag_has_reached(promised_[flag], value)) ++early_waits_;
   stream(device, handle).enqueue([this, flag, value] {

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "dist/core/device.h"
 #include "dist/core/device/caching_allocator.h"
+#include "dist/core/device/graph_api.h"
 
 #include "support/fake_memory.h"
 #include "support/fake_stream.h"
@@ -37,7 +37,7 @@ struct FakeDeviceOptions {
 };
 
 // Thread-safe.
-class FakeDevice final : public DeviceApi {
+class FakeDevice final : public DeviceApi, public GraphApi {
  public:
   explicit FakeDevice(const FakeDeviceOptions& options = {});
   ~FakeDevice() override;
@@ -61,9 +61,15 @@ class FakeDevice final : public DeviceApi {
   bool is_done(Device device, EventHandle event) override;
   void synchronize(Device device, StreamHandle stream) override;
   void synchronize_event(Device device, EventHandle event) override;
+  void notify(Device device, StreamHandle stream, std::function<void()> told) override;
 
   void register_host(Device device, void* pages, std::size_t bytes) override;
   void unregister_host(Device device, void* pages) noexcept override;
+  void begin_capture(Device device, StreamHandle stream) override;
+  GraphHandle end_capture(Device device, StreamHandle stream) override;
+  void launch_graph(Device device, StreamHandle stream, GraphHandle graph) override;
+  void free_graph(Device device, GraphHandle graph) noexcept override;
+
   void load_kernels(Device device) override;
   bool has_flags(Device) override { return options_.has_flags; }
   void write_flag(Device device, StreamHandle stream, StreamFlag* flag, std::uint64_t value) override;
@@ -78,6 +84,9 @@ class FakeDevice final : public DeviceApi {
   void reduce(Device device, StreamHandle stream, TensorView acc, TensorView in, ReduceOp op) override;
   void reduce_many(Device device, StreamHandle stream, std::span<const TensorView> outs,
                    std::span<const TensorView> ins, ReduceOp op) override;
+  void copy_parts(Device device, StreamHandle stream, std::span<const PartViews> parts) override;
+  void reduce_parts(Device device, StreamHandle stream, std::span<const PartViews> parts,
+                    ReduceOp op) override;
   void convert(Device device, StreamHandle stream, TensorView to, TensorView from) override;
   void unary(Device device, StreamHandle stream, TensorView out, TensorView in, UnaryOp op) override;
   void binary(Device device, StreamHandle stream, TensorView out, TensorView a, TensorView b,
@@ -101,11 +110,20 @@ class FakeDevice final : public DeviceApi {
   void fail_kernels(Device device, bool fail);              // as a launch that CUDA refuses
   void fail_events(bool fail) { events_fail_ = fail; }      // is_done(): as after an illegal access
   std::size_t questions() const { return questions_; }      // is_done()
-  std::size_t reductions() const { return reductions_; }    // kernels launched
+  std::size_t reductions() const { return reductions_; }    // kernels launched that reduce
+  std::size_t host_bytes() const { return host_bytes_; }    // copied from or to host memory
   std::size_t detours() const { return detours_; }          // copies from or to host memory not registered
   std::size_t stray_flags() const { return stray_flags_; }  // touched by streams when not registered
   // Waits for flags that no stream has enqueued yet. Between ranks of one process CUDA may never come to it.
   std::size_t early_waits();
+  // What the host has asked for: pieces of work given to streams one by one (a graph is one of them, what is
+  // in it none), copies among them, graphs among them, and how often the host waited for a stream or an
+  // event.
+  std::size_t launches() const { return launches_; }
+  std::size_t copies() const { return copies_; }
+  std::size_t graph_launches() const { return graph_launches_; }
+  std::size_t host_waits() const { return host_waits_; }
+  std::size_t graphs_alive();
   // Detours while the stream had work left: CUDA blocks the caller, and every other caller, until it is done.
   std::size_t waiting_detours() const { return waiting_detours_; }
 
@@ -140,6 +158,16 @@ class FakeDevice final : public DeviceApi {
   std::byte* locate(const void* pointer, std::size_t bytes);
   TensorView locate(Device device, const TensorView& view);
 
+  // What a thread has enqueued on a stream since begin_capture().
+  using GraphWork = std::vector<std::function<void()>>;
+  struct Capture {
+    std::thread::id thread;
+    GraphWork work;
+    std::string broken;  // what the thread did that cannot be recorded; empty: nothing
+  };
+  Capture* capture_of(StreamHandle stream);  // this thread's; null: none
+  void break_capture(Device device, StreamHandle stream, std::string_view what);
+
   static std::shared_ptr<FakeMark> last_of(EventHandle event);
   void launch(Device device, StreamHandle stream, std::function<void()> work);
 
@@ -154,8 +182,12 @@ class FakeDevice final : public DeviceApi {
   };
   std::map<const std::byte*, HostPages> host_pages_;
   std::uint64_t streams_made_ = 0;
+  std::map<StreamHandle, Capture> captures_;
+  std::map<GraphHandle, std::shared_ptr<const GraphWork>> graphs_;
+  std::uint64_t graphs_made_ = 0;
   std::map<const void*, std::uint64_t> promised_;  // flags, what streams will have written
   std::size_t early_waits_ = 0;
+  std::atomic<std::size_t> launches_{0}, copies_{0}, graph_launches_{0}, host_waits_{0}, host_bytes_{0};
   std::atomic<std::size_t> reductions_{0}, detours_{0}, waiting_detours_{0}, stray_flags_{0}, questions_{0};
   std::atomic<bool> events_fail_{false};
   bool held_ = false;

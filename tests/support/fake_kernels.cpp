@@ -1,6 +1,7 @@
 // The kernels of the fake device: those of GPUs, run on the CPU by a stream.
 #include <array>
 #include <cstring>
+#include <list>
 
 #include "dist/core/device/cuda/kernels.h"
 #include "dist/core/fail.h"
@@ -37,6 +38,9 @@ void FakeDevice::load_kernels(Device device) {
 
 void FakeDevice::launch(Device device, StreamHandle handle, std::function<void()> work) {
   if (at(device).fails) fail(Errc::internal, "this kernel does not start");
+  if (Capture* const capture = capture_of(resolve(device, handle)))
+    return capture->work.push_back(std::move(work));
+  ++launches_;
   stream(device, handle).enqueue(std::move(work));
 }
 
@@ -58,6 +62,9 @@ void FakeDevice::copy(Device device, StreamHandle handle, void* to, const void* 
     fail(Errc::internal, "a copy of {} has no side on the device", device.str());
   void* const target = to_device ? to_device : to;
   const void* const source = from_device ? from_device : from;
+  if (!(to_device && from_device)) break_capture(device, handle, "a copy from or to the host");
+  if (!capture_of(resolve(device, handle))) ++copies_;
+  if (!(to_device && from_device)) host_bytes_ += bytes;
   if (bytes > 0 && !(to_device && from_device) && !is_registered(to_device ? from : to)) {
     ++detours_;
     if (!stream(device, handle).is_idle()) ++waiting_detours_;
@@ -107,15 +114,50 @@ void FakeDevice::reduce(Device device, StreamHandle handle, TensorView acc, Tens
 
 void FakeDevice::reduce_many(Device device, StreamHandle handle, std::span<const TensorView> outs,
                              std::span<const TensorView> ins, ReduceOp op) {
+  const PartViews all{.outs = outs, .ins = ins};
+  reduce_parts(device, handle, {&all, 1}, op);
+}
+
+namespace {
+
+// A list whose addresses stay in place until its kernel runs.
+class LocatedParts {
+ public:
+  template <class Locate>
+  LocatedParts(std::span<const PartViews> parts, const Locate& locate) {
+    const auto located = [&](std::span<const TensorView> views) -> std::span<const TensorView> {
+      auto& here = views_.emplace_back();
+      for (const TensorView& view : views) here.push_back(locate(view));
+      return here;
+    };
+    for (const PartViews& part : parts)
+      if (part.ins[0].count > 0) parts_.push_back({.outs = located(part.outs), .ins = located(part.ins)});
+  }
+  bool empty() const { return parts_.empty(); }
+  operator std::span<const PartViews>() const { return parts_; }
+
+ private:
+  std::list<std::vector<TensorView>> views_;
+  std::vector<PartViews> parts_;
+};
+
+}  // namespace
+
+void FakeDevice::copy_parts(Device device, StreamHandle handle, std::span<const PartViews> parts) {
   const std::scoped_lock lock(mutex_);
-  const auto located = [&](std::span<const TensorView> views) {
-    std::vector<TensorView> here;
-    for (const TensorView& view : views) here.push_back(locate(device, view));
-    return here;
-  };
+  const auto here =
+      std::make_shared<LocatedParts>(parts, [&](const TensorView& view) { return locate(device, view); });
+  if (!here->empty()) launch(device, handle, [here] { cuda_kernels::copy_parts(nullptr, *here); });
+}
+
+void FakeDevice::reduce_parts(Device device, StreamHandle handle, std::span<const PartViews> parts,
+                              ReduceOp op) {
+  const std::scoped_lock lock(mutex_);
+  const auto here =
+      std::make_shared<LocatedParts>(parts, [&](const TensorView& view) { return locate(device, view); });
+  if (here->empty()) return;
   ++reductions_;
-  launch(device, handle,
-         [o = located(outs), i = located(ins), op] { cuda_kernels::reduce_many(nullptr, o, i, op); });
+  launch(device, handle, [here, op] { cuda_kernels::reduce_parts(nullptr, *here, op); });
 }
 
 void FakeDevice::convert(Device device, StreamHandle handle, TensorView to, TensorView from) {

@@ -1,5 +1,9 @@
 #include "dist/backend/device_algorithms.h"
 
+#include <string_view>
+
+#include "dist/direct/device/served.h"
+
 namespace dist {
 
 namespace {
@@ -13,11 +17,13 @@ std::string_view default_name(const Operation& operation, bool share_devices) {
 
 }  // namespace
 
-const DeviceAlgorithm* device_algorithm(const Operation& operation, const AlgorithmEntry* asked,
+const DeviceAlgorithm* device_algorithm(const Operation& operation, const AlgorithmEntry* asked, int ranks,
                                         bool share_devices) {
   if (operation.op.kind() == ReduceOp::Kind::premul_sum || operation.kind == OpKind::barrier) return nullptr;
-  return on_rounds::find_body<DeviceCall>(operation.kind,
-                                          asked ? asked->name : default_name(operation, share_devices));
+  const std::string_view name = asked ? asked->name : default_name(operation, share_devices);
+  if (share_devices && name == "direct")
+    if (const auto* const served = served_algorithm(operation.kind, ranks)) return served;
+  return on_rounds::find_body<DeviceCall>(operation.kind, name);
 }
 
 }  // namespace dist

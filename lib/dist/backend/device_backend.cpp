@@ -76,10 +76,10 @@ void DeviceBackend::start(const Operation& operation) {
   direct ? run_on_peers(*direct, operation) : run_by_messages(chooser().pick(operation, false), operation);
 }
 
-// Whether most ranks share devices is known once they are connected, and they are before anything runs.
+// Whether ranks share devices is known once they are connected, and they are before anything runs.
 const DeviceAlgorithm* DeviceBackend::direct_for(const Operation& operation) const {
-  const bool share_devices = connected_ && peers_ && 2 * peers_->worker_count() <= peers_->size();
-  return device_algorithm(operation, chooser().asked_for(operation), share_devices);
+  return device_algorithm(operation, chooser().asked_for(operation), context_.members.size(),
+                          connected_ && peers_ && peers_->shares_devices());
 }
 
 void DeviceBackend::run_on_peers(const DeviceAlgorithm& algorithm, const Operation& operation) {
@@ -87,7 +87,8 @@ void DeviceBackend::run_on_peers(const DeviceAlgorithm& algorithm, const Operati
     return options_of(context_, operation, fmt::format("{}_{}", algorithm.name, dist::name(operation.kind)),
                       device_peers_tag);
   };
-  run_direct(*peers_, operation, algorithm.run, OperationLabel(options), exposed_by(algorithm));
+  run_direct(*peers_, operation, algorithm.run, OperationLabel(options),
+             exposed_by(algorithm, peers_->shares_devices()));
 }
 
 void DeviceBackend::run_by_messages(const AlgorithmEntry& algorithm, const Operation& operation) {

@@ -12,8 +12,9 @@
 
 namespace dist {
 
-// When the other ranks read or write a tensor in place, where rounds have no bounce buffers.
-enum class Exposed { never, when_long, always };
+// When the other ranks read or write a tensor in place, where rounds have no bounce buffers. everything:
+// always, and all tensors of the operation.
+enum class Exposed { never, when_long, always, everything };
 
 // The views of a list of tensors. Tensors that the others are to reach in place, and that are not mapped, are
 // replaced by a copy.
@@ -60,7 +61,8 @@ class DirectViews {
 };
 
 // For every operation but premul_sum. `Call`: used like DirectCall (direct/algorithms.h). `exposed`: for the
-// tensor that an all_reduce, a broadcast or a reduce changes. Throws the same errors as the transport.
+// tensor that an all_reduce, a broadcast or a reduce changes, unless it is everything. Throws the same errors
+// as the transport.
 template <class Peers, class Call>
 void run_direct(Peers& peers, const Operation& operation,
                 void (*algorithm)(const Call& call, const CollectiveArgs& args), const CallLabel& label,
@@ -69,8 +71,9 @@ void run_direct(Peers& peers, const Operation& operation,
   const bool changes_one = operation.kind == OpKind::all_reduce || operation.kind == OpKind::broadcast ||
                            operation.kind == OpKind::reduce;
   const RoundTerms terms{operation.opcode()};
-  const Views ins(peers, operation.inputs, Exposed::when_long);
-  Views outs(peers, operation.outputs, changes_one ? exposed : Exposed::never);
+  const bool all = exposed == Exposed::everything;
+  const Views ins(peers, operation.inputs, all ? exposed : Exposed::when_long);
+  Views outs(peers, operation.outputs, changes_one || all ? exposed : Exposed::never);
   algorithm({peers, terms, label}, {.in = ins.first(),
                                     .out = outs.first(),
                                     .ins = ins,

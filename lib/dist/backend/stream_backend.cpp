@@ -1,12 +1,14 @@
 // What the backends of device tensors share. mark() and enqueue() put a collective on the group's stream,
-// behind the caller's; choose() and execute() run it there or through the host; carry() and submit_message()
-// stage messages; give_up(), stop() and leave() end the group's work.
+// behind the caller's; choose() and execute() run it there or through the host; carry(), submit_message() and
+// submit_batch() carry messages (direct/device/device_messages.h); give_up(), stop() and leave() end the
+// group's work.
 #include "dist/backend/stream_backend.h"
 
+#include <map>
 #include <utility>
 
+#include "dist/backend/message_work.h"
 #include "dist/backend/operation_options.h"
-#include "dist/backend/staged_work.h"
 #include "dist/backend/staging.h"
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
@@ -24,6 +26,7 @@ bool on_device(const Operation& operation) { return operation.device().type != D
 StreamBackend::StreamBackend(std::string_view of, const BackendContext& context)
     : OrderedBackend(of, context, context.endpoint),
       host_(context_),
+      messages_(context.endpoint),
       watch_({.started = [this] { context_.observer->thread_started(); },
               .wait_a_little = [this] { wait_a_little(); },
               .look =
@@ -106,19 +109,47 @@ void StreamBackend::meet_on_host(Timeout timeout) {
   host_.execute(meeting);
 }
 
+std::unique_ptr<Transport> StreamBackend::open_on_device(const Operation& operation,
+                                                         std::shared_ptr<CopyBatch> batch) {
+  return messages_.open(options_of(context_, operation, std::string(dist::name(operation.kind))),
+                        operation.device(), std::move(batch));
+}
+
 int StreamBackend::carry(const Operation& operation) {
   if (!on_device(operation)) return OrderedBackend::carry(operation);
-  StagedOperation staged(operation);
-  const int peer = OrderedBackend::carry(staged.on_host());
-  staged.copy_back();
-  return peer;
+  const auto net = open_on_device(operation);
+  return dist::start(*net, message_of(operation)).wait();
 }
 
 std::shared_ptr<WorkState> StreamBackend::submit_message(Operation operation) {
   if (!on_device(operation)) return OrderedBackend::submit_message(std::move(operation));
-  StagedOperation staged(operation);
-  auto host = OrderedBackend::submit_message(staged.on_host());
-  return std::make_shared<StagedWork>(std::move(staged), std::move(host));
+  return submit_in(std::move(operation), nullptr);
+}
+
+std::shared_ptr<WorkState> StreamBackend::submit_in(Operation operation, std::shared_ptr<CopyBatch> batch) {
+  operation.own_tensors();
+  return start_message(
+      std::move(operation), [&](const Operation& of) { return open_on_device(of, batch); }, true);
+}
+
+// The receives of each device are a batch of their own.
+std::vector<std::shared_ptr<WorkState>> StreamBackend::submit_batch(std::vector<Operation> operations) {
+  const auto is_receive = [this](const Operation& operation) {
+    return on_device(operation) && operation.kind == OpKind::recv && !is_elsewhere(operation);
+  };
+  std::map<int, int> receives;  // by the device's index
+  for (const Operation& operation : operations)
+    if (is_receive(operation)) ++receives[operation.device().index];
+  std::map<int, std::shared_ptr<CopyBatch>> batches;
+  for (const auto& [index, count] : receives) batches[index] = messages_.batch(cuda(index), count);
+  std::vector<std::shared_ptr<WorkState>> works;
+  for (Operation& operation : operations) {
+    const bool receives_here = is_receive(operation);
+    const auto batch = receives_here ? batches[operation.device().index] : nullptr;
+    works.push_back(receives_here ? submit_in(std::move(operation), batch) : submit(std::move(operation)));
+  }
+  for (const auto& [index, batch] : batches) batch->seal();
+  return works;
 }
 
 std::shared_ptr<StreamEvents> StreamBackend::mark(const Operation& operation) {

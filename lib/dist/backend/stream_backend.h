@@ -1,13 +1,15 @@
 // What the backends of device tensors have in common. Collectives run on a stream of the group, behind the
 // caller's current stream, which waits for the result; the host waits at most for the other ranks' calls. A
 // thread watches what becomes of them (stream_watch.h). What the derived class cannot do on the device goes
-// through the host, as do messages; operations on CPU tensors are run as the host backend runs them.
+// through the host. Messages are copies between devices, which the hosts order; operations on CPU tensors are
+// run as the host backend runs them.
 #pragma once
 
 #include <exception>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "dist/backend/host_collectives.h"
 #include "dist/backend/liveness_probe.h"
@@ -15,6 +17,7 @@
 #include "dist/backend/staging.h"
 #include "dist/backend/stream_events.h"
 #include "dist/backend/stream_watch.h"
+#include "dist/direct/device/copy_batch.h"
 
 namespace dist {
 
@@ -22,6 +25,7 @@ class StreamBackend : public OrderedBackend {
  public:
   bool supports(OpKind kind, ReduceOp::Kind op, DType dtype, Device device, std::string* why) const override;
   std::string algorithm_for(const Operation& operation) const final;
+  std::vector<std::shared_ptr<WorkState>> submit_batch(std::vector<Operation> operations) override;
 
  protected:
   StreamBackend(std::string_view name, const BackendContext& context);  // `name`: static storage
@@ -42,6 +46,8 @@ class StreamBackend : public OrderedBackend {
   // current one.
   virtual void part() {}
 
+  // Whether the derived class carries this message on the device.
+  virtual bool is_elsewhere(const Operation&) const { return false; }
   // From now on the death of a member ends what is enqueued.
   void watch_members(const Operation& operation);
   void wait_a_little();  // throws when a member has gone; from any thread
@@ -56,6 +62,9 @@ class StreamBackend : public OrderedBackend {
  private:
   int carry(const Operation& operation) final;
   std::shared_ptr<WorkState> submit_message(Operation operation) final;
+  std::shared_ptr<WorkState> submit_in(Operation operation, std::shared_ptr<CopyBatch> batch);
+  std::unique_ptr<Transport> open_on_device(const Operation& operation,
+                                            std::shared_ptr<CopyBatch> batch = nullptr);
   std::shared_ptr<StreamEvents> mark(const Operation& operation) final;
   void prepare(const Operation& operation) final;
   Plan choose(const Operation& operation) final;
@@ -67,6 +76,7 @@ class StreamBackend : public OrderedBackend {
   std::string other_device(Device device) const;
 
   HostCollectives host_;
+  DeviceMessages messages_;
   // Made by the first collective on a device.
   std::optional<Device> device_;
   std::optional<Stream> stream_;

@@ -5,11 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "dist/core/device/part_views.h"
 #include "dist/core/device/stream_flag.h"
 #include "dist/core/kernels.h"
 #include "dist/core/view.h"
@@ -69,6 +71,9 @@ class DeviceApi : public std::enable_shared_from_this<DeviceApi> {
   virtual bool is_done(Device, EventHandle) = 0;
   virtual void synchronize(Device, StreamHandle) = 0;  // blocks the host
   virtual void synchronize_event(Device, EventHandle) = 0;
+  // Calls `told` on a thread of the device's own once the work enqueued so far has ended. It must be quick,
+  // and must call nothing of this api.
+  virtual void notify(Device, StreamHandle, std::function<void()> told) = 0;
 
   // Registers whole pages of host memory for streams: copies from and to them need no detour, and flags in
   // them are for the calls below. Each call must be undone by one unregister_host.
@@ -96,6 +101,10 @@ class DeviceApi : public std::enable_shared_from_this<DeviceApi> {
   virtual void reduce(Device, StreamHandle, TensorView acc, TensorView in, ReduceOp) = 0;
   virtual void reduce_many(Device, StreamHandle, std::span<const TensorView> outs,
                            std::span<const TensorView> ins, ReduceOp) = 0;
+  // A list in one launch, as far as its addresses fit (cuda/kernels.h). Each part of copy_parts has one
+  // input.
+  virtual void copy_parts(Device, StreamHandle, std::span<const PartViews>) = 0;
+  virtual void reduce_parts(Device, StreamHandle, std::span<const PartViews>, ReduceOp) = 0;
   virtual void convert(Device, StreamHandle, TensorView to, TensorView from) = 0;
   virtual void unary(Device, StreamHandle, TensorView out, TensorView in, UnaryOp) = 0;
   virtual void binary(Device, StreamHandle, TensorView out, TensorView a, TensorView b, BinaryOp) = 0;

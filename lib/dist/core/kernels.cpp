@@ -122,11 +122,15 @@ void copy(const TensorView& to, const TensorView& from) {
 void copy_to_all(std::span<const TensorView> outs, const TensorView& in) {
   constexpr std::size_t block = std::size_t{16} << 10;
   const bool on_host = on_cpu(in) && std::ranges::all_of(outs, on_cpu) && !Tasking::current();
-  if (!on_host || in.bytes() <= block) {
+  if (on_host ? in.bytes() <= block : on_cpu(in) || Tasking::current()) {
     for (const TensorView& out : outs) copy(out, in);
     return;
   }
   for (const TensorView& out : outs) check_copy(out, in);
+  if (!on_host) {
+    const PartViews all{.outs = outs, .ins = {&in, 1}};
+    return device_api(in.device.type).copy_parts(in.device, current_stream(in.device), {&all, 1});
+  }
   for (std::size_t first = 0; first < in.bytes(); first += block)
     for (const TensorView& out : outs)
       if (out.data != in.data)

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "dist/core/device.h"
+#include "dist/core/device/recording.h"
 #include "dist/core/fail.h"
 #include "dist/core/functors.h"
 #include "dist/core/kernels.h"
@@ -62,7 +62,7 @@ Device get_default_device() { return device_of_factories; }
 
 Tensor empty(Shape shape, DType dtype, Device device, Caller at) {
   const std::int64_t count = checked_numel(shape, dtype, at);
-  auto storage = std::make_shared<Storage>(device, static_cast<std::size_t>(count) * size_of(dtype));
+  auto storage = Recording::make_storage(device, static_cast<std::size_t>(count) * size_of(dtype));
   return {std::move(storage), std::move(shape), count, dtype, device};
 }
 
@@ -138,7 +138,6 @@ std::vector<Tensor> Tensor::chunk(std::int64_t n, Caller at) const {
   if (shape_.empty())
     fail(Errc::invalid_argument, "chunk({}) at {}: a scalar has no axis to share out", n, at.str());
   std::vector<Tensor> chunks;
-  chunks.reserve(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int64_t lo = chunk_begin(shape_[0], i, n), hi = chunk_begin(shape_[0], i + 1, n);
     chunks.push_back(narrow(lo, hi - lo, at));
@@ -172,6 +171,7 @@ Tensor& Tensor::copy_(const Tensor& from, Caller at) {
   if (from.device() == device()) {
     convert(flat(), from.flat());
   } else {
+    Recording::refuse("a copy between host and device", at);
     // The copy runs on the stream of one device; if there are two, that stream knows nothing of the other's
     // work. And a copy from or to plain host memory must find its stream idle. Otherwise it would wait inside
     // the driver, perhaps for another rank, and other threads, which notice that this rank has died, could
@@ -218,9 +218,7 @@ Tensor tensor(std::span<const T> values, Device device, Caller at) {
 
 template <class T>
 Tensor tensor(std::initializer_list<T> values, Device device, Caller at) {
-  Tensor t = empty({static_cast<std::int64_t>(values.size())}, dtype_of<T>(), cpu, at);
-  std::copy(values.begin(), values.end(), t.data<T>().begin());
-  return t.to(device);
+  return tensor(std::span<const T>(values.begin(), values.size()), device, at);
 }
 
 #define DIST_INSTANTIATE(T)                                                   \

@@ -5,6 +5,7 @@
 
 #include "dist/direct/round.h"
 #include "dist/transport/engine/cores.h"
+#include "dist/transport/engine/spin.h"
 
 namespace dist {
 namespace {

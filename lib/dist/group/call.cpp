@@ -6,6 +6,7 @@
 
 #include <atomic>
 
+#include "dist/core/device/recording.h"
 #include "dist/core/fail.h"
 #include "dist/core/tasking.h"
 #include "dist/group/diagnosis/call_observer.h"
@@ -107,6 +108,7 @@ Call::Call(OpKind kind, std::string_view name_, const Options& options, CallSite
       group(*group_in_use_),
       name(name_),
       async(options.async_op) {
+  Recording::refuse(name, where);
   operation.kind = kind;
   operation.where = where;
   operation.timeout = options.timeout.value_or(group.identity.timeout);

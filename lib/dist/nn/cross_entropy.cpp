@@ -1,5 +1,7 @@
 #include "dist/nn/cross_entropy.h"
 
+#include <cmath>
+
 #include "dist/core/shape.h"
 #include "dist/nn/ops.h"
 
@@ -39,17 +41,48 @@ std::int64_t count_targets(std::string_view who, const Tensor& targets, std::int
   return count;
 }
 
+// A target that is not a class makes the loss NaN, so other losses need no look at the targets.
+double Loss::total() const {
+  const double total = sum(losses_);
+  if (unchecked_.targets.is_defined() && std::isnan(total))
+    count_targets(loss_name, unchecked_.targets.to(cpu), unchecked_.classes, unchecked_.ignored);
+  return total;
+}
+
+double Loss::count() const {
+  return unchecked_.count.is_defined() ? unchecked_.count.item<double>() : count_;
+}
+
+Loss Loss::clone() const {
+  Loss copy = *this;
+  copy.losses_ = losses_.clone();
+  if (unchecked_.count.is_defined()) {
+    copy.unchecked_.count = unchecked_.count.clone();
+    copy.unchecked_.targets = unchecked_.targets.clone();
+  }
+  return copy;
+}
+
 Loss CrossEntropyLoss::forward(const Tensor& logits, const Tensor& targets) {
   check(logits, targets);
-  const std::int64_t count =
-      count_targets(loss_name, targets.to(cpu), logits.size(-1), options_.ignore_index);
+  const Device device = logits.device();
+  const std::int64_t classes = logits.size(-1), ignored = options_.ignore_index;
+  const Ops& ops = ops_for(device);
+  double counted = 0;
+  Tensor count;
+  if (targets.device() == cpu) {
+    counted = static_cast<double>(count_targets(loss_name, targets, classes, ignored));
+    count = full({}, counted, DType::f64, device);
+  } else {
+    count = empty({}, DType::f64, device);
+    ops.count_targets(count, targets, ignored);
+  }
   const Tensor grad = options_.in_place ? logits : logits.clone();
-  const Tensor losses = empty({targets.numel()}, DType::f64, logits.device());
-  ops_for(logits.device())
-      .cross_entropy(grad, losses, targets.to(logits.device()), options_.ignore_index,
-                     count == 0 ? 0 : 1 / static_cast<double>(count));
+  const Tensor losses = empty({targets.numel()}, DType::f64, device);
+  ops.cross_entropy(grad, losses, targets.to(device), ignored, count);
   grad_.keep(grad);
-  return {losses, static_cast<double>(count)};
+  if (targets.device() == cpu) return {losses, counted};
+  return {losses, {count, targets, classes, ignored}};
 }
 
 Tensor CrossEntropyLoss::backward() { return grad_.take(); }

@@ -20,15 +20,29 @@ struct CrossEntropyOptions {
 class Loss {
  public:
   Loss(Tensor losses, double count) : losses_(std::move(losses)), count_(count) {}
-  // On a GPU this waits for all earlier work. NaN if no target counts, as in torch.
-  double item() const { return total() / count_; }
+  // On a GPU all of these wait for all earlier work, except count() where the targets came from the CPU. They
+  // throw Error{invalid_argument} for a target on the GPU that is not a class.
+  double item() const { return total() / count(); }  // NaN if no target counts, as in torch
   operator double() const { return item(); }
-  double total() const { return sum(losses_); }  // over the targets that count; waits, too
-  double count() const { return count_; }        // how many targets count
+  double total() const;  // over the targets that count
+  double count() const;  // how many targets count
+
+  // A loss in memory of its own, where this one's will be written again.
+  Loss clone() const;
 
  private:
+  friend class CrossEntropyLoss;
+  // Targets on a GPU have not been checked.
+  struct Unchecked {
+    Tensor count, targets;  // [] f64, [rows] i64
+    std::int64_t classes = 0, ignored = 0;
+  };
+  Loss(Tensor losses, Unchecked targets)
+      : losses_(std::move(losses)), count_(0), unchecked_(std::move(targets)) {}
+
   Tensor losses_;  // [rows] f64
   double count_;
+  Unchecked unchecked_;  // undefined: they were checked
 };
 
 // How many of these targets, which are on the CPU, count. Throws Error{invalid_argument}, which begins with
@@ -42,7 +56,8 @@ class CrossEntropyLoss {
 
   // logits [..., classes], bf16, f32 or f64, on any device; targets [...], i64, on the CPU or the logits'
   // device. Never overflows, however large the logits are. Throws Error{invalid_argument} for an empty batch
-  // and for a target outside [0, classes), which it names. Targets on a GPU are first copied from it.
+  // and for a target outside [0, classes), which it names; for targets on a GPU, which the host does not
+  // read, the loss throws it when it is read.
   Loss forward(const Tensor& logits, const Tensor& targets);
 
   // Call it once after forward(). Returns the gradient of the logits, (softmax - one-hot) / number of targets

@@ -1,6 +1,7 @@
 #include "dist/nn/dropout.h"
 
 #include "dist/core/shape.h"
+#include "dist/nn/graphed_step.h"
 #include "dist/nn/ops.h"
 #include "dist/nn/row_functors.h"
 
@@ -8,9 +9,12 @@ namespace dist::nn {
 
 DropoutDraw draw_at(const Position& position, std::uint64_t layer, double p, std::int64_t rows,
                     std::int64_t width) {
-  const std::uint64_t key = functors::mix(functors::mix(position.seed, position.step), layer);
+  GraphedStep* const graphed = p > 0 ? GraphedStep::recording() : nullptr;
   return {.p = p,
-          .key = key,
+          .key = functors::draw_key(position.seed, position.step, layer),
+          .step = graphed ? graphed->step_of(position) : nullptr,
+          .seed = position.seed,
+          .layer = layer,
           .rows = rows,
           .width = width,
           .all_rows = rows,

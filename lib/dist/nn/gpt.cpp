@@ -6,6 +6,7 @@
 #include <ranges>
 #include <utility>
 
+#include "dist/core/device/recording.h"
 #include "dist/nn/ops.h"
 #include "dist/nn/random.h"
 #include "dist/nn/row_functors.h"
@@ -208,13 +209,23 @@ Tensor GPT::trunk_forward(const Tensor& input) {
   return has_head() ? ln_f_->forward(x) : x;
 }
 
-// The position of each token.
-Tensor GPT::positions_of(const Tensor& input) const {
-  if (position().tokens.empty()) return arange(input.size(1), DType::i64, input.device());
+// The position of each token. A GPU keeps those of the last forward: to copy them there each time, the host
+// would wait.
+Tensor GPT::positions_of(const Tensor& input) {
+  if (position().tokens.empty() && input.device() == cpu) return arange(input.size(1), DType::i64, cpu);
   std::vector<std::int64_t> numbers;
-  for (const auto& [first, count] : position().tokens)
+  const auto runs =
+      position().tokens.empty() ? std::vector<Position::Run>{{0, input.size(1)}} : position().tokens;
+  for (const auto& [first, count] : runs)
     for (std::int64_t i = first; i < first + count; ++i) numbers.push_back(i);
-  return tensor(std::span<const std::int64_t>(numbers), input.device());
+  if (input.device() == cpu) return tensor(std::span<const std::int64_t>(numbers), cpu);
+  if (!last_positions_.is_defined() || last_positions_.device() != input.device() ||
+      last_numbers_ != numbers) {
+    last_positions_ = tensor(std::span<const std::int64_t>(numbers), input.device());
+    last_numbers_ = std::move(numbers);
+  }
+  if (Recording* const now = Recording::current()) now->keep(std::make_shared<Tensor>(last_positions_));
+  return last_positions_;
 }
 
 Tensor GPT::trunk_backward(const Tensor& grad_output) {

@@ -122,7 +122,7 @@ class GPT final : public Module {
   Tensor run_backward(const Tensor& grad_output) override;
   Tensor trunk_forward(const Tensor& input);
   Tensor trunk_backward(const Tensor& grad_output);
-  Tensor positions_of(const Tensor& input) const;
+  Tensor positions_of(const Tensor& input);
   void initialize(std::uint64_t key);
 
   const GptOptions options_;
@@ -132,6 +132,8 @@ class GPT final : public Module {
   Blocks h_;
   std::unique_ptr<Module> ln_f_;
   std::unique_ptr<Linear> lm_head_;
+  std::vector<std::int64_t> last_numbers_;  // on a GPU, of the last forward's tokens, and there
+  Tensor last_positions_;
 };
 
 }  // namespace dist::nn

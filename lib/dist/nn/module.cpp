@@ -9,6 +9,7 @@
 
 #include "dist/core/fail.h"
 #include "dist/nn/kept.h"
+#include "dist/nn/runs.h"
 
 namespace dist::nn {
 
@@ -135,9 +136,7 @@ void Module::run_parameter_grads() {
   for (const auto& hook : std::views::reverse(hooks_)) hook->after_parameter_grads(*this);
 }
 
-void Module::zero_grad() {
-  for (Parameter* const parameter : parameters()) parameter->grad.zero_();
-}
+void Module::zero_grad() { zero_gradients(parameters()); }
 
 void Module::to(Device device) {
   for (Parameter* const parameter : parameters()) {

@@ -13,6 +13,7 @@
 #include "dist/nn/embedding.h"
 #include "dist/nn/flatten.h"
 #include "dist/nn/gpt.h"
+#include "dist/nn/graphed_step.h"
 #include "dist/nn/linear.h"
 #include "dist/nn/max_pool2d.h"
 #include "dist/nn/random.h"

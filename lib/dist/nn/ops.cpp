@@ -2,11 +2,13 @@
 // nothing: layers check and make their tensors as ever.
 #include "dist/nn/ops.h"
 
+#include <atomic>
 #include <utility>
 
 #include "dist/core/values.h"
 #include "dist/nn/cpu_ops.h"
 #include "dist/nn/cuda/make.h"
+#include "dist/nn/runs.h"
 
 namespace dist::nn {
 
@@ -45,6 +47,7 @@ class NoOps final : public Ops {
   }
   void sgd(std::span<const SgdItem>, double) const override {}
   void adam(std::span<const AdamItem>, const AdamStep&) const override {}
+  void zero(std::span<const Tensor>) const override {}
   void squared_norm(Tensor, std::span<const Tensor>) const override {}
   void clip(std::span<const Tensor>, const Tensor&, double) const override {}
 
@@ -55,7 +58,8 @@ class NoOps final : public Ops {
   void gather_rows(Tensor, const Tensor&, const Tensor&, std::int64_t) const override {}
   void add_to_rows(Tensor, const Tensor&, const Tensor&, std::int64_t) const override {}
   void dropout(Tensor, const Tensor&, const DropoutDraw&) const override {}
-  void cross_entropy(Tensor, Tensor, const Tensor&, std::int64_t, double) const override {}
+  void cross_entropy(Tensor, Tensor, const Tensor&, std::int64_t, const Tensor&) const override {}
+  void count_targets(Tensor, const Tensor&, std::int64_t) const override {}
   void attention(Heads, Tensor, const Heads&, const Heads&, const Heads&,
                  const AttentionOptions&) const override {}
   void attention_backward(AttentionGrads, const Heads&, const Heads&, const Tensor&, const Heads&,
@@ -63,12 +67,20 @@ class NoOps final : public Ops {
   void rotate(Heads, std::int64_t, double, int) const override {}
 };
 
+std::atomic<const Ops*> installed{nullptr};
+
 }  // namespace
 
 const Ops& ops_for(Device device) {
   static const NoOps no_ops;
   if (!floats_have_values) return no_ops;
-  return device.type == DeviceType::cpu ? cpu_ops() : cuda_ops();
+  if (device.type == DeviceType::cpu) return cpu_ops();
+  const Ops* const ops = installed.load();
+  return ops ? *ops : cuda_ops();
 }
+
+bool has_gpu_ops() { return installed.load() != nullptr || has_cuda_ops(); }
+
+void set_gpu_ops(const Ops* ops) { installed = ops; }
 
 }  // namespace dist::nn

@@ -100,9 +100,10 @@ class Ops : public RowOps {
 
   virtual std::unique_ptr<Convolution> make_convolution(const ConvolutionShape& shape, DType dtype) const = 0;
 
-  // Lists of tensors of one dtype on one device: a GPU takes many of them in one kernel. One step:
+  // Lists of tensors of one dtype on one device: a GPU takes many of them in one kernel.
   virtual void sgd(std::span<const SgdItem> list, double momentum) const = 0;
   virtual void adam(std::span<const AdamItem> list, const AdamStep& step) const = 0;
+  virtual void zero(std::span<const Tensor> list) const = 0;
   // out = the sum of the squares of all elements of the list. out: [] f64.
   virtual void squared_norm(Tensor out, std::span<const Tensor> list) const = 0;
   // Multiplies all tensors of the list by functors.h's ClipFactor of `squared_norm`, [] f64.
@@ -111,5 +112,7 @@ class Ops : public RowOps {
 
 // Throws Error{unsupported}, which says how to get them, for a device that this build has no layers for.
 const Ops& ops_for(Device device);
+// Installs other Ops for GPUs (tests, beside set_device_api()); nullptr: the build's own.
+void set_gpu_ops(const Ops* ops);
 
 }  // namespace dist::nn

@@ -4,8 +4,10 @@
 #include <charconv>
 #include <utility>
 
+#include "dist/core/device/recording.h"
 #include "dist/core/shape.h"
 #include "dist/nn/checks.h"
+#include "dist/nn/runs.h"
 
 namespace dist::nn {
 
@@ -128,7 +130,9 @@ void Optimizer::use(StateDict state) {
     if (key.ends_with(master)) masters_.at(owner_of(key).value()) = tensor;
 }
 
+// Between graphs: the learning rate and the number of the step are the host's.
 void Optimizer::step(Caller at) {
+  if (Recording::current()) return Recording::between([this, at] { step(at); });
   check_parameters();
   for (Parameter* const parameter : parameters_) parameter->step_begins(parameters_, at);
   if (state_.empty()) use(first_state());
@@ -136,9 +140,7 @@ void Optimizer::step(Caller at) {
   step_on(state_);
 }
 
-void Optimizer::zero_grad() {
-  for (Parameter* const parameter : parameters_) parameter->grad.zero_();
-}
+void Optimizer::zero_grad() { zero_gradients(parameters_); }
 
 void Optimizer::load_state_dict(const StateDict& dict) {
   StateDict loaded = dict.empty() ? StateDict() : first_state();

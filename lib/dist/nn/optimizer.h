@@ -38,7 +38,8 @@ class Optimizer {
 
   // Changes every parameter by its gradient, in place. Gradients stay; zero_grad() clears them. Throws
   // Error{invalid_argument}, which names a parameter that is not bf16, f32 or f64, or whose gradient or state
-  // differs from it in dtype, shape or device (the model was converted); then nothing has changed.
+  // differs from it in dtype, shape or device (the model was converted); then nothing has changed. While a
+  // step is recorded as a graph (graphed_step.h), it is called at this place of each later step.
   void step(Caller at = Caller::here());
   void zero_grad();
 

@@ -56,6 +56,10 @@ void PlainOps::adam(std::span<const AdamItem> list, const AdamStep& step) const 
   }
 }
 
+void PlainOps::zero(std::span<const Tensor> list) const {
+  for (Tensor t : list) t.zero_();
+}
+
 void PlainOps::squared_norm(Tensor out, std::span<const Tensor> list) const {
   double total = 0;
   for (const Tensor& t : list) {

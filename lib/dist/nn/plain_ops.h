@@ -29,6 +29,7 @@ class PlainOps : public Ops {
   std::unique_ptr<Convolution> make_convolution(const ConvolutionShape& shape, DType dtype) const override;
   void sgd(std::span<const SgdItem> list, double momentum) const override;
   void adam(std::span<const AdamItem> list, const AdamStep& step) const override;
+  void zero(std::span<const Tensor> list) const override;
   void squared_norm(Tensor out, std::span<const Tensor> list) const override;
   void clip(std::span<const Tensor> list, const Tensor& squared_norm, double max_norm) const override;
 
@@ -43,7 +44,8 @@ class PlainOps : public Ops {
                    std::int64_t first) const override;
   void dropout(Tensor out, const Tensor& in, const DropoutDraw& draw) const override;
   void cross_entropy(Tensor logits, Tensor losses, const Tensor& targets, std::int64_t ignored,
-                     double factor) const override;
+                     const Tensor& count) const override;
+  void count_targets(Tensor count, const Tensor& targets, std::int64_t ignored) const override;
   void attention(Heads out, Tensor lse, const Heads& q, const Heads& k, const Heads& v,
                  const AttentionOptions& options) const override;
   void attention_backward(AttentionGrads grads, const Heads& grad_out, const Heads& out, const Tensor& lse,

@@ -168,8 +168,14 @@ void PlainOps::dropout(Tensor out, const Tensor& in, const DropoutDraw& draw) co
 }
 
 // The largest logit is subtracted from all, which changes nothing and keeps exp() from overflowing.
+void PlainOps::count_targets(Tensor count, const Tensor& targets, std::int64_t ignored) const {
+  const auto all = targets.data<std::int64_t>();
+  count.fill_(static_cast<double>(all.size()) - static_cast<double>(std::ranges::count(all, ignored)));
+}
+
 void PlainOps::cross_entropy(Tensor logits, Tensor losses, const Tensor& targets, std::int64_t ignored,
-                             double factor) const {
+                             const Tensor& count) const {
+  const double factor = functors::one_of(*elements<double>(count));
   const Rows rows(logits);
   const auto* const target = elements<std::int64_t>(targets);
   double* const loss = elements<double>(losses);

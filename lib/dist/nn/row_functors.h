@@ -91,6 +91,9 @@ auto with_activation(Activation activation, const F& f) {
   return f(Activate<Activation::gelu, T>());
 }
 
+// One target's part of a mean over `count` of them.
+DIST_HD inline double one_of(double count) { return count == 0 ? 0 : 1 / count; }
+
 // By how much a position turns pair d of a head of this size.
 DIST_HD inline double rotary_angle(std::int64_t position, std::int64_t d, std::int64_t size, double base) {
   return static_cast<double>(position) *
@@ -105,15 +108,25 @@ DIST_HD inline std::uint64_t mix(std::uint64_t key, std::uint64_t counter) {
   return z ^ (z >> 31);
 }
 
+// The key of a layer's draws in a step.
+DIST_HD inline std::uint64_t draw_key(std::uint64_t seed, std::uint64_t step, std::uint64_t layer) {
+  return mix(mix(seed, step), layer);
+}
+
 // What element i of a rank's slice is multiplied by.
 template <class T>
 struct Drop {
+  const std::int64_t* step;  // see DropoutDraw
+  std::uint64_t seed, layer;
   std::uint64_t key, threshold;  // of 2^53 numbers, those below it are dropped
   T scale;
   std::int64_t rows, width, all_rows, all_width, first_outer, first_row, first_column;
 
   explicit Drop(const DropoutDraw& draw)
-      : key(draw.key),
+      : step(draw.step),
+        seed(draw.seed),
+        layer(draw.layer),
+        key(draw.key),
         threshold(static_cast<std::uint64_t>(draw.p * 0x1p53)),
         scale(static_cast<T>(draw.p < 1 ? 1 / (1 - draw.p) : 0)),
         rows(draw.rows),
@@ -124,6 +137,13 @@ struct Drop {
         first_row(draw.first_row),
         first_column(draw.first_column) {}
 
+  // For kernels, which can read the number of the step.
+  DIST_HD T on_device(std::int64_t i) const {
+    if (!step) return (*this)(i);
+    Drop now = *this;
+    now.key = draw_key(seed, static_cast<std::uint64_t>(*step), layer);
+    return now(i);
+  }
   DIST_HD T operator()(std::int64_t i) const {
     const std::int64_t row = i / width, outer = row / rows;
     const std::int64_t all = ((outer + first_outer) * all_rows + row - outer * rows + first_row) * all_width +

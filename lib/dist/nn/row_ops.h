@@ -25,6 +25,10 @@ enum class Activation : std::uint8_t { gelu, gelu_tanh, silu };
 struct DropoutDraw {
   double p = 0;           // of an element to become 0; the others are multiplied by 1 / (1 - p)
   std::uint64_t key = 0;  // the layer, the step and the seed, mixed
+  // In a step that is recorded as a graph: where the device finds the number of the step, and what makes the
+  // key with it. Null: `key` is complete.
+  const std::int64_t* step = nullptr;
+  std::uint64_t seed = 0, layer = 0;
   // Element (i, j, k) of a tensor seen as [outer, rows, width] has number ((i + first_outer) * all_rows + j +
   // first_row) * all_width + k + first_column.
   std::int64_t rows = 1, width = 1;
@@ -77,11 +81,13 @@ class RowOps {
   // out may be in.
   virtual void dropout(Tensor out, const Tensor& in, const DropoutDraw& draw) const = 0;
 
-  // Turns each row of logits into the gradient of its own loss, softmax - one-hot, times `factor`, and writes
-  // that loss. A row whose target is `ignored` has loss and gradient 0; another target outside of the row has
-  // loss NaN. losses: f64.
+  // Turns each row of logits into the gradient of its own loss, softmax - one-hot, divided by `count`, and
+  // writes that loss. A row whose target is `ignored` has loss and gradient 0; another target outside of the
+  // row has loss NaN. losses: f64; count: [] f64, all gradients are 0 if it is.
   virtual void cross_entropy(Tensor logits, Tensor losses, const Tensor& targets, std::int64_t ignored,
-                             double factor) const = 0;
+                             const Tensor& count) const = 0;
+  // count = how many targets are not `ignored`. [] f64.
+  virtual void count_targets(Tensor count, const Tensor& targets, std::int64_t ignored) const = 0;
 
   // Attention: softmax(scale q k^T) v for each head; k and v may have fewer heads, each of which then serves
   // several of q's in a row. lse: [batch, heads, queries], f32 under bf16, the logarithm of each softmax's

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <span>
+#include <vector>
 
 #include "dist/nn/ops.h"
+#include "dist/nn/parameter.h"
 
 namespace dist::nn {
 
@@ -22,6 +24,30 @@ void for_each_run(std::span<const Item> list, const F& f) {
     f(ops_for(first.value.device()), run);
     list = list.subspan(run.size());
   }
+}
+
+// Whether there are layers for GPUs (ops.cpp). A model whose modules need none can be trained without.
+bool has_gpu_ops();
+
+// Sets the gradients to 0; on a GPU one kernel clears many of them.
+inline void zero_gradients(const std::vector<Parameter*>& parameters) {
+  struct Gradient {
+    Tensor value, rounded = {};
+  };
+  std::vector<Gradient> on_gpus;
+  for (Parameter* const parameter : parameters) {
+    Tensor& grad = parameter->grad;
+    const bool has_kernel = grad.dtype() == DType::f32 || grad.dtype() == DType::bf16;
+    if (grad.device() != cpu && has_kernel && has_gpu_ops())
+      on_gpus.push_back({grad});
+    else
+      grad.zero_();
+  }
+  for_each_run(std::span<const Gradient>(on_gpus), [](const Ops& ops, std::span<const Gradient> run) {
+    std::vector<Tensor> list;
+    for (const Gradient& gradient : run) list.push_back(gradient.value);
+    ops.zero(list);
+  });
 }
 
 }  // namespace dist::nn

@@ -16,6 +16,7 @@ thread_local bool is_alone = false;
 
 constexpr std::array<std::string_view, 3> precisions{"highest", "high", "medium"};
 std::atomic<std::size_t> precision_index{0};
+std::atomic<bool> convolutions_in_tf32{true};
 
 }  // namespace
 
@@ -37,5 +38,8 @@ void set_matmul_precision(std::string_view precision) {
 }
 
 std::string_view matmul_precision() { return precisions.at(precision_index); }
+
+void set_tf32_convolutions(bool allowed) { convolutions_in_tf32 = allowed; }
+bool tf32_convolutions() { return convolutions_in_tf32; }
 
 }  // namespace dist::nn

@@ -13,12 +13,16 @@ namespace dist::nn {
 void set_num_threads(int n);
 int num_threads();
 
-// How exactly products of f32 matrices, and convolutions of f32 images, are computed, as
-// torch.set_float32_matmul_precision: "highest" (initially) in f32; "high" with factors rounded to TF32's 11
-// significant bits, "medium" to bf16's 8 (convolutions: TF32), and sums in f32. A GPU with tensor cores is
-// several times faster then. On a CPU, in f64 and in bf16 it changes nothing. Throws Error{invalid_argument}
-// for another word.
+// How exactly products of f32 matrices are computed, as torch.set_float32_matmul_precision: "highest"
+// (initially) in f32; "high" with factors rounded to TF32's 11 significant bits, "medium" to bf16's 8, and
+// sums in f32. A GPU with tensor cores is several times faster then. On a CPU, in f64 and in bf16 it changes
+// nothing. Throws Error{invalid_argument} for another word.
 void set_matmul_precision(std::string_view precision);
 std::string_view matmul_precision();
+
+// Whether a GPU may compute convolutions of f32 images with factors rounded to TF32's 11 significant bits, as
+// torch.backends.cudnn.allow_tf32: initially it may. Turn it off to compare losses with those of a CPU.
+void set_tf32_convolutions(bool allowed);
+bool tf32_convolutions();
 
 }  // namespace dist::nn

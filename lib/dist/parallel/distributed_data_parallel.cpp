@@ -7,8 +7,10 @@
 
 #include <fmt/ranges.h>
 
+#include "dist/core/device/recording.h"
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
+#include "dist/parallel/gradient_buckets.h"
 #include "dist/parallel/packed.h"
 #include "dist/parallel/replicas.h"
 
@@ -73,7 +75,8 @@ DistributedDataParallel::DistributedDataParallel(nn::Module& model, const DdpOpt
       where_(where),
       group_(options.group ? options.group : default_group(where)),
       groups_(groups_if_alike(model, group_, where)),
-      gradients_(model.named_parameters(), groups_, hook_of(options), where),
+      gradients_(
+          std::make_unique<GradientBuckets>(model.named_parameters(), groups_, hook_of(options), where)),
       is_rebuilt_(options.find_unused_parameters) {
   register_module("module", model);
   train(model.is_training());
@@ -81,56 +84,70 @@ DistributedDataParallel::DistributedDataParallel(nn::Module& model, const DdpOpt
   if (options_.broadcast_buffers) buffers_ = packed_buffers(model);
   // Before the first backward, only the user can say that parameters are left out; then the order of the
   // gradients may change from step to step, and there is no order to learn.
-  gradients_.arrange_in_reverse(options_.find_unused_parameters ? limits_of(options_) : Limits());
+  gradients_->arrange_in_reverse(options_.find_unused_parameters ? limits_of(options_) : Limits());
+}
+
+DistributedDataParallel::~DistributedDataParallel() = default;
+
+Timeout DistributedDataParallel::exposed() const { return gradients_->exposed(); }
+
+void DistributedDataParallel::begin_step() {
+  rebuild_if_due();
+  for (Tensor& buffer : buffers_)
+    broadcast(buffer, group_.global_rank(0), {.group = groups_.of(buffer.device())}, where_);
 }
 
 Tensor DistributedDataParallel::run_forward(const Tensor& input) {
   if (syncs_ && is_training()) {
-    rebuild_if_due();
-    for (Tensor& buffer : buffers_)
-      broadcast(buffer, group_.global_rank(0), {.group = groups_.of(buffer.device())}, where_);
+    if (Recording::current() && !is_rebuilt_)
+      fail(Errc::unsupported,
+           "rank {}: the buckets of a DistributedDataParallel are arranged anew in its second step, and a "
+           "graph "
+           "keeps where they are: record a later step (GraphedStepOptions::warm_up of at least 2)",
+           get_rank());
+    Recording::between([this] { begin_step(); });
   }
   return model_.forward(input);
 }
 
 Tensor DistributedDataParallel::run_backward(const Tensor& grad_output) {
   if (!syncs_) return model_.backward(grad_output);
-  if (!gradients_.is_told())
+  if (!gradients_->is_told())
     fail(Errc::invalid_argument,
          "rank {}: this model is already wrapped by another DistributedDataParallel, made after this one; "
          "wrap a "
          "model once, or call backward() of the last one only",
          get_rank());
-  gradients_.begin();
-  AbandonIfFailed guard{gradients_};
+  gradients_->begin();
+  AbandonIfFailed guard{*gradients_};
   const Tensor grad_input = model_.backward(grad_output);
-  const auto missing = gradients_.missing();
-  if (options_.find_unused_parameters) gradients_.give_up_on(missing);
-  gradients_.finish();
+  const auto missing = gradients_->missing();
+  if (options_.find_unused_parameters) gradients_->give_up_on(missing);
+  gradients_->finish();
   guard.failed = false;
   if (missing.empty() || options_.find_unused_parameters) return grad_input;
   std::vector<std::string> names;
-  for (const std::size_t i : missing) names.push_back(gradients_.parameters()[i].name);
+  for (const std::size_t i : missing) names.push_back(gradients_->parameters()[i].name);
   fail(Errc::invalid_argument,
        "rank {}: backward is over and {} of {} parameters got no gradient, the other ranks wait for them: "
        "\"{}\". If that is intended, set .find_unused_parameters = true",
-       get_rank(), missing.size(), gradients_.parameters().size(), fmt::join(names, "\", \""));
+       get_rank(), missing.size(), gradients_->parameters().size(), fmt::join(names, "\", \""));
 }
 
 // Called after the first backward: from then on buckets follow the order in which gradients are ready.
 void DistributedDataParallel::rebuild_if_due() {
-  if (is_rebuilt_ || gradients_.ready_order().size() < gradients_.parameters().size()) return;
-  gradients_.arrange(agreed(gradients_.ready_order(), group_, where_), limits_of(options_));
+  if (is_rebuilt_ || gradients_->ready_order().size() < gradients_->parameters().size()) return;
+  gradients_->arrange(agreed(gradients_->ready_order(), group_, where_), limits_of(options_));
   is_rebuilt_ = true;
-  log(LogLevel::info, "gradients of {} parameters are sent in {} buckets", gradients_.parameters().size(),
-      gradients_.assignment().size());
+  log(LogLevel::info, "gradients of {} parameters are sent in {} buckets", gradients_->parameters().size(),
+      gradients_->assignment().size());
 }
 
 std::vector<std::vector<std::string>> DistributedDataParallel::buckets() const {
   std::vector<std::vector<std::string>> names;
-  for (const auto& members : gradients_.assignment()) {
+  for (const auto& members : gradients_->assignment()) {
     names.emplace_back();
-    for (const std::size_t i : members) names.back().push_back(gradients_.parameters()[i].name);
+    for (const std::size_t i : members) names.back().push_back(gradients_->parameters()[i].name);
   }
   return names;
 }

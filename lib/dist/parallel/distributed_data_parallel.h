@@ -8,6 +8,10 @@
 //   optimizer.zero_grad();
 //   ddp.backward(loss.backward());                       // gradients: averages over the ranks
 //   optimizer.step();
+//
+// In a step that is recorded as a graph (nn/graphed_step.h), what it sends cuts the graph: later steps launch
+// the graph up to the gradient that fills a bucket, start that bucket's all-reduce, launch the next graph,
+// and so on, on every backend.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +21,11 @@
 
 #include "dist/nn/module.h"
 #include "dist/parallel/comm_hook.h"
-#include "dist/parallel/gradient_buckets.h"
 #include "dist/parallel/replicas.h"
 
 namespace dist {
+
+class GradientBuckets;
 
 // The options of a DistributedDataParallel.
 struct DdpOptions {
@@ -49,6 +54,7 @@ class DistributedDataParallel final : public nn::Module {
   // where it was made.
   explicit DistributedDataParallel(nn::Module& model, const DdpOptions& options = {},
                                    CallSite where = CallSite::current());
+  ~DistributedDataParallel() override;
 
   // Calls the model's forward(), with its shapes. In training (and not under no_sync()) it is a collective:
   // it first broadcasts rank 0's buffers, so every rank must call it equally often. Throws what the model and
@@ -87,9 +93,10 @@ class DistributedDataParallel final : public nn::Module {
   std::vector<std::vector<std::string>> buckets() const;
   // How long the last backward waited for communication after its last gradient was ready: the part that was
   // not hidden. Does not block.
-  Timeout exposed() const { return gradients_.exposed(); }
+  Timeout exposed() const;
 
  private:
+  void begin_step();
   void rebuild_if_due();
 
   nn::Module& model_;
@@ -97,7 +104,7 @@ class DistributedDataParallel final : public nn::Module {
   const CallSite where_;
   const ProcessGroup group_;
   const DeviceGroups groups_;
-  GradientBuckets gradients_;
+  const std::unique_ptr<GradientBuckets> gradients_;
   std::vector<Tensor> buffers_;  // packed: one per dtype and device
   bool syncs_ = true;
   bool is_rebuilt_ = false;

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "dist/core/device/recording.h"
 #include "dist/core/fail.h"
 #include "dist/core/tasking.h"
 #include "dist/parallel/bucket_assignment.h"
@@ -86,6 +87,7 @@ void GradientBuckets::begin() {
   for (Bucket& bucket : buckets_) bucket.pending = bucket.parameters;
   is_ready_.assign(parameters_.size(), false);
   ready_order_.clear();
+  next_ = 0;
   is_under_way_ = true;
 }
 
@@ -112,11 +114,13 @@ void GradientBuckets::on_ready(std::size_t parameter) {
 void GradientBuckets::count_in(std::size_t parameter) {
   put_back_gradient(parameters_[parameter], places_[parameter]);
   --buckets_[bucket_of_[parameter]].pending;
-  while (started_.size() < buckets_.size() && buckets_[started_.size()].pending == 0) {
-    const std::size_t next = started_.size();
-    const Tensor& gradients = buckets_[next].gradients;
-    started_.push_back(hook_({next, buckets_.size(), gradients, groups_.of(gradients.device()), where_}));
-  }
+  for (; next_ < buckets_.size() && buckets_[next_].pending == 0; ++next_)
+    Recording::between([this, bucket = next_] { start(bucket); });
+}
+
+void GradientBuckets::start(std::size_t bucket) {
+  const Tensor& gradients = buckets_[bucket].gradients;
+  started_.push_back(hook_({bucket, buckets_.size(), gradients, groups_.of(gradients.device()), where_}));
 }
 
 std::vector<std::size_t> GradientBuckets::missing() const {
@@ -127,27 +131,41 @@ std::vector<std::size_t> GradientBuckets::missing() const {
 }
 
 void GradientBuckets::give_up_on(const std::vector<std::size_t>& missing) {
-  users_ = ones({static_cast<std::int64_t>(parameters_.size())}, DType::i32, cpu);
-  for (const std::size_t i : missing) {
-    put_back_gradient(parameters_[i], places_[i]);
-    left_out_.emplace_back(i, places_[i].clone());
-    users_.data<std::int32_t>()[i] = 0;
-  }
+  for (const std::size_t i : missing) put_back_gradient(parameters_[i], places_[i]);
+  Recording::between([this, missing] {
+    for (const std::size_t i : missing) left_out_.emplace_back(i, places_[i].clone());
+  });
   for (const std::size_t i : missing) count_in(i);
-  if (parameters_.empty()) return;
-  users_ = users_.to(places_.front().device());  // GPU backends sum only on GPUs
-  const ProcessGroup& group = groups_.of(users_.device());
-  started_.push_back(
-      [this, work = all_reduce(users_, ReduceOp::sum, {.group = group, .async_op = true}, where_)]() mutable {
-        work.wait();
-        const auto users = users_.to(cpu).to_vector<std::int32_t>();
-        for (auto& [i, gradient] : left_out_)
-          if (users[i] == 0) places_[i].copy_(gradient);
-      });
+  if (!parameters_.empty()) Recording::between([this, missing] { start_counting_users(missing); });
+}
+
+// GPU backends sum only on GPUs. A rank that has used everything writes its ones there, too.
+void GradientBuckets::start_counting_users(const std::vector<std::size_t>& missing) {
+  const Device device = places_.front().device();
+  const Shape shape{static_cast<std::int64_t>(parameters_.size())};
+  users_ = ones(shape, DType::i32, missing.empty() ? device : cpu);
+  for (const std::size_t i : missing) users_.data<std::int32_t>()[i] = 0;
+  users_ = users_.to(device);
+  Work work = all_reduce(users_, ReduceOp::sum, {.group = groups_.of(device), .async_op = true}, where_);
+  started_.push_back([this, work = std::move(work)]() mutable {
+    work.wait();
+    restore_left_out();
+  });
+}
+
+void GradientBuckets::restore_left_out() {
+  if (left_out_.empty()) return;
+  const auto users = users_.to(cpu).to_vector<std::int32_t>();
+  for (auto& [i, gradient] : left_out_)
+    if (users[i] == 0) places_[i].copy_(gradient);
 }
 
 void GradientBuckets::finish() {
   is_under_way_ = false;
+  Recording::between([this] { wait_for_started(); });
+}
+
+void GradientBuckets::wait_for_started() {
   const auto began = Clock::now();
   for (const auto& finish : started_)
     if (finish) finish();

@@ -16,7 +16,8 @@
 
 namespace dist {
 
-// Used by one rank's training thread. The parameters must outlive this.
+// Used by one rank's training thread. The parameters must outlive this. While a step is recorded as a graph,
+// what starts and ends communication is left to each later launch of it, in the same order (Recording).
 class GradientBuckets {
  public:
   // `where` is for messages about what the hook calls.
@@ -67,6 +68,10 @@ class GradientBuckets {
   void arrange(Assignment assignment);
   void on_ready(std::size_t parameter);
   void count_in(std::size_t parameter);
+  void start(std::size_t bucket);
+  void wait_for_started();
+  void start_counting_users(const std::vector<std::size_t>& missing);
+  void restore_left_out();
 
   std::vector<nn::NamedParameter> parameters_;
   DeviceGroups groups_;
@@ -80,6 +85,7 @@ class GradientBuckets {
   bool is_under_way_ = false;
   std::vector<bool> is_ready_;
   std::vector<std::size_t> ready_order_;
+  std::size_t next_ = 0;                        // the first bucket that is not full yet
   std::vector<std::function<void()>> started_;  // finish each bucket, in order
   // Parameters that this rank has not used, with their old values.
   std::vector<std::pair<std::size_t, Tensor>> left_out_;

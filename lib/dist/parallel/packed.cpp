@@ -1,5 +1,6 @@
 #include "dist/parallel/packed.h"
 
+#include <algorithm>
 #include <ranges>
 #include <string>
 #include <vector>
@@ -7,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "dist/core/fail.h"
+#include "dist/core/round_up.h"
 
 namespace dist {
 namespace {
@@ -19,15 +21,22 @@ std::string kind_of(const Tensor& t) {
 struct Packed {
   template <class Tensors>
   explicit Packed(const Tensors& tensors) {
-    std::int64_t total = 0;
-    for (const Tensor& t : tensors) total += t.numel();
     const Tensor& like = *tensors.begin();
+    // cuDNN adds to a gradient only where it begins at 16 bytes.
+    const auto unit =
+        like.device() == cpu ? std::size_t{1} : std::max<std::size_t>(1, 16 / size_of(like.dtype()));
+    const auto room = [unit](const Tensor& t) {
+      return static_cast<std::int64_t>(round_up(static_cast<std::size_t>(t.numel()), unit));
+    };
+    std::int64_t total = 0;
+    for (const Tensor& t : tensors) total += room(t);
     whole = empty({total}, like.dtype(), like.device());
+    if (unit > 1) whole.zero_();
     std::int64_t at = 0;
     for (const Tensor& t : tensors) {
       places.push_back(whole.narrow(at, t.numel()).view(t.shape()));
       places.back().copy_(t);
-      at += t.numel();
+      at += room(t);
     }
   }
   Tensor whole;

@@ -10,8 +10,8 @@
 namespace dist {
 
 // Moves the tensors (of one dtype and device) one after another into new memory: each becomes a view of it
-// and keeps its elements. Returns the whole, one-dimensional. Other copies of these tensors still refer to
-// the old memory.
+// and keeps its elements. Returns the whole, one-dimensional; on a GPU with zeros between them, so that each
+// begins at a multiple of 16 bytes. Other copies of these tensors still refer to the old memory.
 Tensor pack(std::span<Tensor* const> tensors);
 
 // One all_reduce of several tensors (of one dtype and device, none or more), which stay where they are:

@@ -41,6 +41,11 @@ std::string dtype_in(std::uint32_t opcode) {
 std::string opcode_misfit(int other, std::uint32_t theirs, int rank, std::uint32_t mine, const Op& op,
                           bool receives) {
   const OpLabel& label = op.options.label;
+  if (differ_in_terms(theirs, mine) && op.channel().point_to_point)
+    return fmt::format(
+        "the tensor of one of ranks {} and {} is on a device, and that of the other on the CPU; copy one of "
+        "them with .to()",
+        other, rank);
   if (differ_in_terms(theirs, mine))
     return fmt::format(
         "rank {} calls it with another root or reduction; all ranks must pass the same "

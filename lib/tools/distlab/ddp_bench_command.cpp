@@ -66,7 +66,9 @@ std::optional<bench::DdpRow> measured(const DdpBenchOptions& options, int ranks)
                                 "--batch-size",
                                 std::to_string(options.batch_size),
                                 "--repeat",
-                                std::to_string(options.repeats)};
+                                std::to_string(options.repeats),
+                                "--device",
+                                options.device};
   if (options.steps > 0) argv.insert(argv.end(), {"--iters", std::to_string(options.steps)});
   if (!options.compare.empty()) argv.insert(argv.end(), {"--compare", options.compare});
   const int code = run_in_foreground(argv);

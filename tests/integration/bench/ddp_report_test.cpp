@@ -53,4 +53,18 @@ TEST(DdpBenchReport, HasColumnsOnOneScreen) {
   }
 }
 
+TEST(DdpBenchReport, OnGpusSaysWhatTheGraphsAloneTake) {
+  DdpRun run = run_of(true);
+  run.options.device = "cuda";
+  for (DdpRow& row : run.rows) row.graphs = row.step / 1.25;
+  EXPECT_DOUBLE_EQ(ratio_to_graphs(run.rows[1]), 1.25);
+  EXPECT_DOUBLE_EQ(ratio_to_graphs(run_of(true).rows[1]), 0);
+  std::istringstream all(title(run) + line(run, run.rows[1]) + explanation(run));
+  for (std::string text; std::getline(all, text);) EXPECT_LE(text.size(), 120U) << text;
+  EXPECT_NE(title(run).find("backend auto, on GPUs"), std::string::npos);
+  EXPECT_NE(title(run).find("ratio graphs ms  ratio\n"), std::string::npos) << title(run);
+  EXPECT_NE(line(run, run.rows[1]).find("   3.00     16.00   1.25\n"), std::string::npos)
+      << line(run, run.rows[1]);
+}
+
 }  // namespace

@@ -13,6 +13,7 @@
 #define __global__
 #define __device__
 #define __host__
+#define __grid_constant__
 #define __shared__ static thread_local  // a thread of the host runs one block at a time
 
 enum cudaError_t { cudaSuccess, cudaErrorInvalidValue };

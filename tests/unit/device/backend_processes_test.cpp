@@ -1,6 +1,7 @@
 // The cuda backend between processes, which map each other's device memory: on the fake device, whose memory
 // is a file.
 #include <cstdlib>
+#include <functional>
 #include <string>
 #include <thread>
 
@@ -82,14 +83,40 @@ TEST_P(DeviceProcesses, MapNewMemoryAsItComes) {
   for (const auto& report : ranks.join(patience)) EXPECT_EQ(report.text, "exact");
 }
 
-void expect_a_killed_rank_ends_the_others(const std::string& algorithm) {
+// Each process counts what it launches itself: the first one of a device launches for all.
+TEST_P(DeviceProcesses, OneOfThoseThatShareADeviceLaunches) {
+  ProcessRanks ranks(3, [](int rank, const auto&) {
+    auto* const fake = new FakeDeviceGuard;
+    init_process_group({.backend = "cuda", .timeout = std::chrono::seconds(30)});
+    const Tensor mine = full({1000}, rank, DType::f32, cuda(0));
+    std::vector<Tensor> all, parts;
+    for (int r = 0; r < 3; ++r) all.push_back(zeros({1000}, DType::f32, cuda(0)));
+    for (int r = 0; r < 3; ++r) parts.push_back(full({1000}, rank + r, DType::f32, cuda(0)));
+    Tensor out = zeros({1000}, DType::f32, cuda(0));
+    all_gather(all, mine);
+    const std::size_t before = (*fake)->launches();
+    all_gather(all, mine);
+    reduce_scatter(out, parts);
+    all_to_all(parts, all);
+    const std::size_t launches = (*fake)->launches() - before;
+    const bool right =
+        sum(all[2]) == 2000 && sum(out) == 1000.0 * (3 + 3 * rank) && sum(parts[2]) == 1000.0 * rank;
+    destroy_process_group();
+    return fmt::format("{} launches, {}", launches, right ? "right" : "wrong");
+  });
+  const auto reports = ranks.join(patience);
+  EXPECT_EQ(reports[0].text, "3 launches, right");
+  for (const std::size_t other : {1U, 2U}) EXPECT_EQ(reports[other].text, "0 launches, right");
+}
+
+void expect_a_killed_rank_ends_the_others(int killed_rank, const std::function<void(Tensor&)>& call) {
   ProcessRanks ranks(3, [&](int, const auto& ready) -> std::string {
     make_device();
     init_process_group({.backend = "cuda", .timeout = std::chrono::seconds(60)});
     Tensor t = ones({30'000}, DType::f32, cuda(0));
     try {
       for (int i = 0;; ++i) {
-        all_reduce(t, ReduceOp::avg, {.algorithm = algorithm});
+        call(t);
         if (i == 5) ready();
         (void)sum(t);  // the host waits for the device
       }
@@ -98,19 +125,36 @@ void expect_a_killed_rank_ends_the_others(const std::string& algorithm) {
     }
   });
   ASSERT_TRUE(ranks.wait_ready(std::chrono::seconds(30)));
-  ranks.kill(1);
+  ranks.kill(killed_rank);
   const auto killed = ProcessRanks::Clock::now();
   const auto reports = ranks.join(std::chrono::seconds(20));
-  for (const int rank : {0, 2}) {
+  for (const int rank : {0, 1, 2}) {
     const auto& report = reports[static_cast<std::size_t>(rank)];
+    if (rank == killed_rank) continue;
     EXPECT_EQ(report.signal, 0) << rank;
-    EXPECT_NE(report.text.find("rank 1"), std::string::npos) << report.text;
+    EXPECT_NE(report.text.find(fmt::format("rank {}", killed_rank)), std::string::npos) << report.text;
     EXPECT_LE(report.ended - killed, std::chrono::seconds(2)) << report.text;
   }
 }
 
-TEST_P(DeviceProcesses, AKilledRankEndsTheOthersSoon) { expect_a_killed_rank_ends_the_others("two_shot"); }
-TEST_P(DeviceProcesses, AKilledRankEndsARingSoon) { expect_a_killed_rank_ends_the_others("ring"); }
+void average(Tensor& t, const char* algorithm) { all_reduce(t, ReduceOp::avg, {.algorithm = algorithm}); }
+
+TEST_P(DeviceProcesses, AKilledRankEndsTheOthersSoon) {
+  expect_a_killed_rank_ends_the_others(1, [](Tensor& t) { average(t, "two_shot"); });
+}
+TEST_P(DeviceProcesses, AKilledRankEndsARingSoon) {
+  expect_a_killed_rank_ends_the_others(1, [](Tensor& t) { average(t, "ring"); });
+}
+// Rank 0 launches for all.
+TEST_P(DeviceProcesses, ADeathEndsTheRanksThatAreServedAndThoseThatServe) {
+  for (const int killed : {0, 1})
+    expect_a_killed_rank_ends_the_others(killed, [](Tensor& t) {
+      std::vector<Tensor> all;
+      for (int r = 0; r < 3; ++r) all.push_back(zeros({30'000}, DType::f32, cuda(0)));
+      all_gather(all, t);
+      t.copy_(all[2]);
+    });
+}
 
 // The group goes through the host.
 TEST_P(DeviceProcesses, ARankThatCannotTakePartTellsTheOthers) {

@@ -1,6 +1,8 @@
 // The cuda backend on the fake device: everything but CUDA itself. Ranks are threads;
 // backend_processes_test.cpp runs them as processes, backend_failures_test.cpp what goes wrong.
+#include <atomic>
 #include <chrono>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -116,7 +118,7 @@ TEST_P(DeviceBackendTest, ManyOperationsAreUnderWayAtOnce) {
       on_cuda());
 }
 
-TEST_P(DeviceBackendTest, MessagesBarriersAndCpuTensorsGoThroughTheHost) {
+TEST_P(DeviceBackendTest, MessagesBarriersAndCpuTensorsMix) {
   run_ranks(
       2,
       [&](int rank) {
@@ -200,6 +202,121 @@ TEST_P(DeviceBackendTest, OneRankOfEachDeviceSumsForAll) {
   }
 }
 
+// Calls one collective after another on sizes that differ between ranks; returns what each is called and how
+// many kernels and copies it took on all ranks together.
+std::vector<std::pair<std::string, std::size_t>> launches_of_each(FakeDevice& fake, int rank, int n,
+                                                                  std::int64_t unit) {
+  const Device gpu = device_of(rank);
+  const int root = n - 1;
+  const auto list_of = [&](const auto& count, double value) {
+    std::vector<Tensor> list;
+    for (int r = 0; r < n; ++r) list.push_back(full({count(r)}, value, DType::f32, gpu));
+    return list;
+  };
+  const auto uneven = [&](int r) { return unit * (r % 3); };
+  std::vector<std::pair<std::string, std::size_t>> all;
+  const auto measure = [&](const char* name, const auto& call) {
+    barrier();
+    const std::size_t before = fake.launches();
+    barrier();
+    call();
+    barrier();
+    all.emplace_back(name, fake.launches() - before);
+    barrier();
+  };
+  const double mine = rank + 1;
+  std::vector<Tensor> none;
+  auto gathered = list_of(uneven, 0), at_root = list_of(uneven, 0), received = list_of(uneven, 0);
+  const auto parts = list_of(uneven, mine);
+  const auto equal_parts = list_of([&](int) { return unit; }, mine);
+  const auto sent = list_of([&](int) { return uneven(rank); }, mine);
+  const Tensor own = full({uneven(rank)}, mine, DType::f32, gpu), even = full({unit}, mine, DType::f32, gpu);
+  Tensor reduced = even.clone(), copied = even.clone(), scattered = own.clone(), summed = own.clone();
+  measure("all_gather", [&] { all_gather(gathered, own); });
+  measure("gather", [&] { gather(own, rank == root ? at_root : none, root); });
+  measure("scatter", [&] { scatter(scattered, rank == root ? parts : none, root); });
+  measure("reduce_scatter", [&] { reduce_scatter(summed, parts); });
+  measure("all_to_all", [&] { all_to_all(received, sent); });
+  measure("broadcast", [&] { broadcast(copied, root); });
+  measure("reduce", [&] { reduce(reduced, root); });
+  const double total = n * (n + 1) / 2.0;
+  for (int r = 0; r < n; ++r) {
+    const auto i = static_cast<std::size_t>(r);
+    EXPECT_EQ(sum(gathered[i]), (r + 1.0) * static_cast<double>(uneven(r)));
+    EXPECT_EQ(sum(received[i]), (r + 1.0) * static_cast<double>(uneven(r)));
+    EXPECT_EQ(sum(at_root[i]), rank == root ? (r + 1.0) * static_cast<double>(uneven(r)) : 0);
+  }
+  EXPECT_EQ(sum(scattered), (root + 1.0) * static_cast<double>(uneven(rank)));
+  EXPECT_EQ(sum(summed), total * static_cast<double>(uneven(rank)));
+  EXPECT_EQ(sum(copied), (root + 1.0) * static_cast<double>(unit));
+  EXPECT_EQ(sum(reduced), (rank == root ? total : mine) * static_cast<double>(unit));
+  return all;
+}
+
+// One of the ranks that share a device launches once for all of them, and the others launch nothing.
+TEST_P(DeviceBackendTest, OneLaunchServesAllRanksOfADevice) {
+  for (const std::size_t devices : {1U, 2U})
+    for (const std::int64_t unit : {0, 1, 7, 20'000}) {
+      const FakeDeviceGuard shared(FakeDeviceOptions{.count = static_cast<int>(devices)});
+      run_ranks(
+          5,
+          [&](int rank) {
+            for (const auto& [name, launches] : launches_of_each(*shared.operator->(), rank, 5, unit)) {
+              const bool only_to_root = name == "gather";
+              const bool in_shares = name == "broadcast" || name == "reduce";  // of whole cache lines
+              const std::size_t expected = only_to_root || (in_shares && unit < 16) ? 1 : devices;
+              EXPECT_EQ(launches, unit == 0 ? 0 : expected) << name << " of " << unit << " on " << devices;
+            }
+          },
+          on_cuda());
+    }
+}
+
+// A rank that only learns that another one has given up is told so; at least one rank says what differs.
+TEST_P(DeviceBackendTest, RanksThatDifferLearnItFromEveryCollective) {
+  using Collective = std::function<void(std::int64_t count)>;
+  const auto one = [](std::int64_t count) { return zeros({count}, DType::f32, cuda(0)); };
+  const auto list_of = [&](std::int64_t count) { return std::vector{one(count), one(count), one(count)}; };
+  const std::vector<Collective> all{[&](std::int64_t count) {
+                                      auto outs = list_of(count);
+                                      all_gather(outs, one(count));
+                                    },
+                                    [&](std::int64_t count) {
+                                      Tensor out = one(count);
+                                      reduce_scatter(out, list_of(count));
+                                    },
+                                    [&](std::int64_t count) {
+                                      auto outs = list_of(count);
+                                      all_to_all(outs, list_of(count));
+                                    },
+                                    [&](std::int64_t count) {
+                                      auto outs = get_rank() == 2 ? list_of(100) : std::vector<Tensor>{};
+                                      gather(one(count), outs, 2);
+                                    },
+                                    [&](std::int64_t count) {
+                                      Tensor out = one(count);
+                                      scatter(out, get_rank() == 2 ? list_of(100) : std::vector<Tensor>{}, 2);
+                                    }};
+  for (const int different : {0, 1})
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const FakeDeviceGuard shared;
+      std::atomic<int> mismatches = 0;
+      run_ranks(
+          3,
+          [&](int rank) {
+            try {
+              all[i](rank == different ? 101 : 100);
+              device_api(DeviceType::cuda).synchronize(cuda(0), current_stream(cuda(0)));
+            } catch (const Error& error) {
+              const std::string text = error.what();
+              if (error.code() == Errc::mismatch && text.find("bytes") != std::string::npos) ++mismatches;
+            }
+          },
+          on_cuda());
+      EXPECT_GE(mismatches, 1) << "collective " << i << ", rank " << different << " differs";
+    }
+}
+
 // Memory that others cannot map is copied to where they can.
 TEST_P(DeviceBackendTest, ForeignMemoryOfAnySizeIsReduced) {
   for (const int devices : {1, 2})
@@ -215,6 +332,11 @@ TEST_P(DeviceBackendTest, ForeignMemoryOfAnySizeIsReduced) {
               Tensor t = Tensor::from_blob(owner.raw(), {count}, DType::f32, mine);
               all_reduce(t);
               broadcast(t, 0);
+              std::vector<Tensor> places;
+              for (int r = 0; r < ranks; ++r)
+                places.push_back(r == 0 && rank == 0 ? t : zeros({count}, DType::f32, mine));
+              all_gather(places, t);
+              EXPECT_TRUE(equal(places.back().clone(), t.clone()));
               EXPECT_EQ(sum(t.clone()), static_cast<double>(count * ranks * (ranks + 1) / 2))
                   << count << " by " << ranks << " on " << devices;
             }

@@ -5,11 +5,14 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "dist/core/axes.h"
+#include "dist/core/device.h"
 #include "dist/core/kernels.h"
 #include "dist/core/shape.h"
 #include "dist/dist.h"
@@ -89,6 +92,56 @@ inline void expect_exact_arithmetic(Device device, std::span<const std::int64_t>
     for (const std::int64_t count : counts)
       for (const std::int64_t shift : {0, 1})
         ASSERT_NO_FATAL_FAILURE(expect_exact_arithmetic(device, dtype, count, shift));
+}
+
+// A list of parts with different counts, and of different distances from the boundaries of accesses, of which
+// some are empty; more of them than one launch takes. Nothing beside them is touched.
+inline void expect_exact_parts(Device device, DType dtype) {
+  constexpr std::size_t n = 70;
+  constexpr std::array<std::int64_t, 5> sizes{0, 1, 7, 1000, 4099};
+  std::vector<Tensor> ins, copies, sums;
+  std::vector<std::vector<TensorView>> views;
+  std::vector<PartViews> copied, summed;
+  const auto inner = [&](const Tensor& t, std::size_t i) {
+    return t.flat().slice(static_cast<std::int64_t>(i % 5) + 1, sizes[i % sizes.size()]);
+  };
+  const auto list_of = [&](std::initializer_list<TensorView> list) -> std::span<const TensorView> {
+    return views.emplace_back(list);
+  };
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::int64_t whole = sizes[i % sizes.size()] + 10;
+    for (int k = 0; k < 3; ++k) ins.push_back(numbers(whole, static_cast<int>(i) + k, dtype).to(device));
+    for (int k = 0; k < 2; ++k) copies.push_back(full({whole}, 1, dtype, device));
+    sums.push_back(full({whole}, 1, dtype, device));
+    const auto in = [&](std::size_t k) { return inner(ins[3 * i + k], i); };
+    const TensorView second = i % 7 == 0 ? copies[2 * i + 1].flat().slice(0, in(0).count)
+                                         : inner(copies[2 * i + 1], i);  // further from a boundary, or nearer
+    copied.push_back({.outs = list_of({inner(copies[2 * i], i), second}), .ins = list_of({in(0)})});
+    summed.push_back({.outs = list_of({inner(sums[i], i)}), .ins = list_of({in(0), in(1), in(2)})});
+  }
+  DeviceApi& api = device_api(device.type);
+  api.copy_parts(device, current_stream(device), copied);
+  api.reduce_parts(device, current_stream(device), summed, ReduceOp::sum);
+  const auto expected = [&](std::size_t i, std::int64_t at, const Tensor& values) {
+    Tensor all = full({sizes[i % sizes.size()] + 10}, 1, dtype);
+    all.narrow(at, values.numel()).copy_(values);
+    return all;
+  };
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto at = static_cast<std::int64_t>(i % 5) + 1;
+    const auto in = [&](std::size_t k) {
+      return ins[3 * i + k].to(cpu).narrow(at, sizes[i % sizes.size()]).clone();
+    };
+    ASSERT_TRUE(equal(copies[2 * i], expected(i, at, in(0)))) << "copy " << i << " of " << name(dtype);
+    ASSERT_TRUE(equal(copies[2 * i + 1], expected(i, i % 7 == 0 ? 0 : at, in(0)))) << "copy " << i;
+    ASSERT_TRUE(equal(sums[i], expected(i, at, in(0) + in(1) + in(2))))
+        << "sum " << i << " of " << name(dtype);
+  }
+}
+
+inline void expect_exact_parts(Device device) {
+  for (const DType dtype : {DType::u8, DType::bf16, DType::f32, DType::i64})
+    ASSERT_NO_FATAL_FAILURE(expect_exact_parts(device, dtype));
 }
 
 // Parts along the axes, put back and joined, and the axes exchanged.

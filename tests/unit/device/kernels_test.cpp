@@ -2,6 +2,7 @@
 #include "dist/core/kernels.h"
 
 #include <array>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -33,6 +34,19 @@ TEST_F(DeviceKernels, ArithmeticIsExact) { expect_exact_arithmetic(gpu, kernel_c
 
 TEST_F(DeviceKernels, PartsAlongAxesAreExact) { expect_exact_axes(gpu); }
 
+TEST_F(DeviceKernels, ListsOfPartsAreExact) { expect_exact_parts(gpu); }
+
+TEST_F(DeviceKernels, ACopyToManyIsOneLaunch) {
+  const Tensor in = full({1000}, 3, DType::f32, gpu);
+  std::vector<Tensor> outs;
+  std::vector<TensorView> views;
+  for (int i = 0; i < 5; ++i) views.push_back(outs.emplace_back(zeros({1000}, DType::f32, gpu)).flat());
+  const std::size_t before = fake->launches();
+  copy_to_all(views, in.flat());
+  EXPECT_EQ(fake->launches() - before, 1U);
+  for (const Tensor& out : outs) EXPECT_TRUE(equal(out, in));
+}
+
 TEST_F(DeviceKernels, AllAreLoadedWhenThatIsAskedFor) {
   kernels_seen().forget();
   fake->load_kernels(gpu);
@@ -40,6 +54,7 @@ TEST_F(DeviceKernels, AllAreLoadedWhenThatIsAskedFor) {
   constexpr std::array<std::int64_t, 1> few{7};
   expect_exact_reductions(gpu, few);
   expect_exact_arithmetic(gpu, few);
+  expect_exact_parts(gpu);
   EXPECT_GT(kernels_seen().launched(), 150U);
   EXPECT_TRUE(kernels_seen().all_were_loaded());
 }

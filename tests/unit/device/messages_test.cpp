@@ -113,6 +113,34 @@ TEST_P(DeviceMessages, TheDataStaysOnTheDevice) {
       on_cuda());
 }
 
+// Where several messages have come before the root looks, they are one launch. Whether they have depends on
+// the machine's load: so it is tried until they have.
+TEST_P(DeviceMessages, WhatHasComeIsCopiedByOneLaunch) {
+  constexpr int ranks = 4, tries = 40;
+  std::size_t fewest = 100;
+  const FakeDeviceGuard fake;
+  run_ranks(
+      ranks,
+      [&](int rank) {
+        const Tensor mine = full({1000}, rank, DType::f32, cuda(0));
+        std::vector<Tensor> all;
+        for (int r = 0; rank == 0 && r < ranks; ++r) all.push_back(zeros({1000}, DType::f32, cuda(0)));
+        for (int i = 0; i < tries; ++i) {
+          barrier();
+          const std::size_t before = fake->launches();
+          barrier();
+          if (rank == 0) dist::sleep(std::chrono::milliseconds(10));
+          gather(mine, all, 0, {.algorithm = "flat"});
+          barrier();
+          if (rank == 0) fewest = std::min(fewest, fake->launches() - before);
+        }
+        for (int r = 0; rank == 0 && r < ranks; ++r)
+          EXPECT_EQ(sum(all[static_cast<std::size_t>(r)]), 1000 * r);
+      },
+      on_cuda());
+  EXPECT_EQ(fewest, 2U) << "the root's own part, and all others";
+}
+
 // A rank whose stream is stuck: the others run ahead as far as they can, and nothing is overwritten.
 TEST_P(DeviceMessages, AStreamThatStandsStillHoldsUpTheOthersNotTheHosts) {
   const FakeDeviceGuard fake;

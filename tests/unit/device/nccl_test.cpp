@@ -129,7 +129,7 @@ TEST_F(NcclTest, WhatARankSendsManyIsOneOperation) {
   EXPECT_EQ(std::count(groups.begin(), groups.end(), "reduce reduce reduce"), 3);
 }
 
-TEST_F(NcclTest, MessagesBarriersAndCpuTensorsGoThroughTheHost) {
+TEST_F(NcclTest, MessagesBarriersAndCpuTensorsNeedNoNccl) {
   run_ranks(
       2,
       [&](int rank) {
@@ -206,7 +206,7 @@ TEST_F(NcclMessages, ProgressIndependently) {
   EXPECT_EQ(fake->comms_alive(), 0);
 }
 
-TEST_F(NcclMessages, WithATagGoThroughTheHost) {
+TEST_F(NcclMessages, WithATagDoNotGoByNccl) {
   run_ranks(
       2,
       [&](int rank) {

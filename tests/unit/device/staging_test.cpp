@@ -1,5 +1,5 @@
 // Ranks whose devices do not reach each other work through the host, by memory that is registered with the
-// devices. So do messages, by any memory.
+// devices. Messages between them: device_messages_test.cpp.
 #include "dist/backend/staging.h"
 
 #include <gtest/gtest.h>

@@ -176,6 +176,18 @@ TEST_F(GpuKernels, SquaredNormOfAList) {
     compare(norm_of(list), expect_same);
 }
 
+TEST_F(GpuKernels, ZeroOfAList) {
+  for (const DType dtype : {DType::f32, DType::bf16})
+    compare(
+        [&](const Ops& ops) {
+          std::vector<Tensor> list = list_of(1);
+          for (Tensor& t : list) t = t.to(dtype);
+          ops.zero(list);
+          return list;
+        },
+        expect_same);
+}
+
 TEST_F(GpuKernels, ClippingOfAList) {
   const double inf = std::numeric_limits<double>::infinity();
   for (const double squared : {0.0, 0.25, 1.0, 2.0, 1e10, inf})

@@ -1,4 +1,5 @@
 // The GPU's kernels for transformers, run on the CPU, against the plain loops.
+#include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -27,9 +28,21 @@ TEST(GpuRowKernels, ATargetThatIsNoClassHasLossNan) {
   for (const std::int64_t target : {-1, 3}) {
     Tensor logits = f32({1, 3}, 1), losses = empty({1}, DType::f64), targets = empty({1}, DType::i64);
     targets.data<std::int64_t>()[0] = target;
-    KernelOps().cross_entropy(logits, losses, targets, -100, 1);
+    KernelOps().cross_entropy(logits, losses, targets, -100, ones({}, DType::f64));
     EXPECT_TRUE(std::isnan(losses.data<double>()[0]));
     EXPECT_NEAR(sum(logits), 1, 1e-6) << "the probabilities";
+  }
+}
+
+TEST(GpuRowKernels, CountTargetsThatAreNotIgnored) {
+  for (const std::int64_t rows : {0, 1, 7, 300, 1000}) {
+    Tensor targets = row_cases::indices(rows, 0, 3, cpu), count = full({}, 99, DType::f64);
+    KernelOps().count_targets(count, targets, 2);
+    Tensor expected = full({}, 99, DType::f64);
+    PlainOps().count_targets(expected, targets, 2);
+    EXPECT_EQ(count.item<double>(), expected.item<double>()) << rows;
+    const auto all = targets.data<std::int64_t>();
+    EXPECT_EQ(expected.item<double>(), static_cast<double>(rows - std::ranges::count(all, 2))) << rows;
   }
 }
 
@@ -53,7 +66,7 @@ TEST(GpuRowKernels, NothingIsComputedForEmptyTensors) {
   const RowNorm norm{weight, {}, {}, empty({0})};
   ops.row_norm(none, none, norm, 1e-5);
   ops.row_norm_backward({grad, {}, none}, none, none, norm);
-  ops.cross_entropy(none, losses, index, -100, 1);
+  ops.cross_entropy(none, losses, index, -100, zeros({}, DType::f64));
   ops.add_to_rows(none, none, index, 0);
   EXPECT_TRUE(equal(grad, ones({4})));
   const Tensor no_row = empty({1, 0, 4});

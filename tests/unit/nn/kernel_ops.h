@@ -49,6 +49,7 @@ class KernelOps final : public PlainOps {
   void adam(std::span<const AdamItem> list, const AdamStep& step) const override {
     ok(cuda_kernels::adam(nullptr, list, step));
   }
+  void zero(std::span<const Tensor> list) const override { ok(cuda_kernels::zero(nullptr, list)); }
   void squared_norm(Tensor out, std::span<const Tensor> list) const override {
     const Tensor partials = full({cuda_kernels::squared_norm_partials(list)}, 1e30, DType::f64);
     ok(cuda_kernels::squared_norm(nullptr, out, list, partials));
@@ -85,8 +86,11 @@ class KernelOps final : public PlainOps {
     ok(cuda_kernels::dropout(nullptr, out, in, draw));
   }
   void cross_entropy(Tensor logits, Tensor losses, const Tensor& targets, std::int64_t ignored,
-                     double factor) const override {
-    ok(cuda_kernels::cross_entropy(nullptr, logits, losses, targets, ignored, factor));
+                     const Tensor& count) const override {
+    ok(cuda_kernels::cross_entropy(nullptr, logits, losses, targets, ignored, count));
+  }
+  void count_targets(Tensor count, const Tensor& targets, std::int64_t ignored) const override {
+    ok(cuda_kernels::count_targets(nullptr, count, targets, ignored));
   }
   void attention(Heads out, Tensor lse, const Heads& q, const Heads& k, const Heads& v,
                  const AttentionOptions& options) const override {

@@ -112,12 +112,15 @@ bool NcclBackend::is_ordered(const Operation& operation) const {
   return role_ == Role::lane || StreamBackend::is_ordered(operation);
 }
 
+bool NcclBackend::is_elsewhere(const Operation& operation) const {
+  return operation.device().type != DeviceType::cpu && operation.tag == 0 &&
+         operation.peer != context_.rank && carries_messages();
+}
+
 // Each direction between two ranks is a communicator and a stream of its own: no message waits for one of the
 // other direction, nor for a collective.
 Backend* NcclBackend::lane_of(const Operation& operation) {
-  const bool through_host =
-      operation.device().type == DeviceType::cpu || operation.tag != 0 || operation.peer == context_.rank;
-  if (through_host || !carries_messages()) return nullptr;
+  if (!is_elsewhere(operation)) return nullptr;
   if (operation.peer == any_rank)
     fail(Errc::unsupported,
          "rank {}: {}: NCCL receives from a rank that is named; name it, give the message a tag, or unset "

@@ -29,6 +29,7 @@ class NcclBackend final : public StreamBackend {
 
  private:
   bool is_ordered(const Operation& operation) const override;
+  bool is_elsewhere(const Operation& operation) const override;
   Backend* lane_of(const Operation& operation) override;
   void finish_lanes() override;
   void connect(const Operation& operation) override;

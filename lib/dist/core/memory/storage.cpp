@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "dist/core/device.h"
+#include "dist/core/device/recording.h"
 #include "dist/core/fail.h"
 #include "dist/core/memory/arena.h"
 #include "dist/core/tasking.h"
@@ -29,7 +29,7 @@ Storage::Storage(Device device, std::size_t bytes) {
       fail(Errc::invalid_argument, "{} does not exist; this machine has {} such devices", device.str(),
            api->count());
     data_ = api->allocate(device, size);
-    free_ = [api, device](void* data) { api->deallocate(device, data); };
+    free_ = [api, device](void* data) { Recording::after([=] { api->deallocate(device, data); }); };
   }
 }
 

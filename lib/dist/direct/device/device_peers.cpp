@@ -1,7 +1,6 @@
-// How a rank reaches its peers' device memory: place_of() and address_of() name and map an allocation,
-// check() and give_up() carry the news of a failure, settle() and leave() end the group's work. What outlives
-// the group on other ranks' streams is kept forever (keep_for_ever). The group is set up in
-// device_peers_setup.cpp.
+// How the ranks of a group share device memory: check() and give_up() carry the news of a failure, settle()
+// and leave() end the group's work. What outlives the group on other ranks' streams is kept forever
+// (keep_for_ever). The group is set up in device_peers_setup.cpp.
 #include "dist/direct/device/device_peers.h"
 
 #include <algorithm>
@@ -37,6 +36,7 @@ DevicePeers::DevicePeers(PeerMemory& hosts, Device device)
     : hosts_(hosts),
       api_(device_api(device.type).shared_from_this()),
       device_(device),
+      maps_(device),
       posts_(rank_index(hosts.size())) {
   hosts_.limit_lead(StreamSignals::round_depth);
 }
@@ -45,7 +45,6 @@ DevicePeers::~DevicePeers() {
   const bool others_may_look = !pages_.empty() && !left_;
   if (others_may_look) give_up();
   signals_.reset();
-  for (const auto& [key, base] : mapped_) api_->release_import(device_, base);
   if (others_may_look) keep_for_ever(std::move(flags_), std::move(rooms_), std::move(events_));
 }
 
@@ -107,42 +106,6 @@ int DevicePeers::worker_index(int rank) const {
 
 bool DevicePeers::in_one_process() const {
   return std::ranges::all_of(same_process_, [](bool same) { return same; });
-}
-
-bool DevicePeers::maps(const TensorView& memory) const {
-  try {
-    return memory.count == 0 || api_->allocation_of(device_, memory.data).bytes > 0;
-  } catch (const Error&) {
-    return false;  // foreign memory
-  }
-}
-
-DevicePlace DevicePeers::place_of(const TensorView& part) {
-  DevicePlace place{};
-  place.bytes = part.bytes();
-  if (part.count == 0) return place;
-  const Allocation whole = api_->allocation_of(device_, part.data);
-  place.allocation = whole.id;
-  place.address = reinterpret_cast<std::uint64_t>(part.data);
-  place.offset = static_cast<std::uint64_t>(part.data - whole.base);
-  if (in_one_process()) return place;  // ranks of one process use the address
-  auto& handle = exported_[whole.id];
-  if (handle.empty()) handle = api_->export_memory(device_, whole.base);
-  if (handle.size() != sizeof place.handle)
-    fail(Errc::internal, "a memory handle has {} bytes", handle.size());
-  std::memcpy(place.handle, handle.data(), handle.size());
-  return place;
-}
-
-std::byte* DevicePeers::address_of(int rank, const DevicePlace& place) {
-  if (same_process_[rank_index(rank)]) return reinterpret_cast<std::byte*>(place.address);
-  const std::pair key(rank, place.allocation);
-  auto found = mapped_.find(key);
-  if (found == mapped_.end()) {
-    void* const base = api_->import_memory(device_, {std::begin(place.handle), std::end(place.handle)});
-    found = mapped_.emplace(key, base).first;
-  }
-  return static_cast<std::byte*>(found->second) + place.offset;
 }
 
 TensorView DevicePeers::room(std::uint64_t round) const {

@@ -1,36 +1,24 @@
 // DevicePeers: how the ranks of a group reach each other's device memory.
 //
 // A rank says where its data is by a notice on the host (peer_memory.h): which allocation, by a handle that
-// other processes can map, and the offset in it. Each allocation is mapped at first use and stays mapped;
-// within one process the address is used as it is. When the data is ready, and when no rank uses it any more,
-// is signalled on the streams (stream_signals.h): the host waits for the other ranks' calls, never for data.
+// other processes can map, and the offset in it (device_maps.h). When the data is ready, and when no rank
+// uses it any more, is signalled on the streams (stream_signals.h): the host waits for the other ranks'
+// calls, never for data.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "dist/core/device.h"
 #include "dist/core/tensor.h"
+#include "dist/direct/device/device_maps.h"
 #include "dist/direct/device/stream_signals.h"
 #include "dist/direct/round.h"
 
 namespace dist {
-
-// Where a part of a rank's data is, for the other ranks. It fits into a notice.
-struct DevicePlace {
-  std::uint64_t allocation;  // its id in that process
-  std::uint64_t address;     // for ranks of the same process
-  std::uint64_t offset;      // in the allocation, for others
-  std::uint64_t bytes : 63;
-  std::uint64_t exposed : 1;  // the rank's own memory, not a copy
-  std::byte handle[64];       // the allocation's handle, for ranks of other processes
-};
 
 // One rank's part in one group. It takes part in one round at a time, and all ranks take part in the same
 // rounds in the same order. Must not outlive `hosts`.
@@ -51,12 +39,13 @@ class DevicePeers {
   Device device() const { return device_; }
   SyncMode sync() const { return sync_; }
   // On each device, one of the ranks that share it works for all of them: the first one.
-  bool is_worker(int rank) const { return std::ranges::binary_search(workers_, rank); }
+  bool is_worker(int rank) const { return worker_of(rank) == rank; }
+  int worker_of(int rank) const { return worker_of_[rank_index(rank)]; }
   int worker_index(int rank) const;  // the worker's position among the workers
   int worker_count() const { return static_cast<int>(workers_.size()); }
-  std::size_t mapped() const { return mapped_.size(); }  // mapped allocations of other processes
+  bool shares_devices() const { return worker_count() < size(); }
   // Whether the other ranks can reach this memory.
-  bool maps(const TensorView& memory) const;
+  bool maps(const TensorView& memory) const { return maps_.knows(memory); }
   // The next three may be called by any thread.
   // Called after a failure. Notifies the other ranks that no result from now on is right, and releases every
   // stream of this rank that waits for another rank. To be repeated until nothing waits any more.
@@ -89,26 +78,28 @@ class DevicePeers {
   bool use_flags(const std::vector<Hello>& hellos, const CallLabel& label);
 
   bool in_one_process() const;
-  DevicePlace place_of(const TensorView& part);
-  std::byte* address_of(int rank, const DevicePlace& place);
+  DevicePlace place_of(const TensorView& part) { return maps_.place_of(part, !in_one_process()); }
+  std::byte* address_of(int rank, const DevicePlace& place) {
+    return maps_.address_of(rank, same_process_[rank_index(rank)], place);
+  }
   TensorView room(std::uint64_t round) const;
 
   PeerMemory& hosts_;
   const std::shared_ptr<DeviceApi> api_;
   const Device device_;
+  DeviceMaps maps_;
   SyncMode sync_ = SyncMode::host;
   std::unique_ptr<EventBoard> events_;
   Tensor flags_;                   // memory of the arena, with FlagPages in it
   Tensor rooms_;                   // where copies are published, one room per round
   std::vector<FlagPages*> pages_;  // by rank
   std::unique_ptr<StreamSignals> signals_;
-  std::vector<bool> same_process_;                            // by rank
-  std::vector<int> workers_;                                  // ranks, ascending
-  std::map<std::pair<int, std::uint64_t>, void*> mapped_;     // by rank and allocation
-  std::map<std::uint64_t, std::vector<std::byte>> exported_;  // the handles, by allocation
-  std::uint64_t round_ = 0;                                   // the last round that was begun
-  StreamHandle stream_ = nullptr;                             // the stream of the latest work
-  std::vector<Post> posts_;                                   // by rank
+  std::vector<bool> same_process_;  // by rank
+  std::vector<int> workers_;        // ranks, ascending
+  std::vector<int> worker_of_;      // by rank
+  std::uint64_t round_ = 0;         // the last round that was begun
+  StreamHandle stream_ = nullptr;   // the stream of the latest work
+  std::vector<Post> posts_;         // by rank
   bool left_ = false;
 };
 

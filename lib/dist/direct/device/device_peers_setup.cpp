@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <random>
+#include <map>
 #include <set>
-
-#include <unistd.h>
 
 #include "dist/core/device/registered_pages.h"
 #include "dist/core/fail.h"
@@ -17,16 +15,6 @@
 
 namespace dist {
 namespace {
-
-// A number that no other process has: containers may have equal pids, and a forked child inherits static
-// variables.
-std::uint64_t process_number() {
-  static const std::uint64_t job = [] {
-    std::random_device random;
-    return std::uint64_t{random()} << 32 | random();
-  }();
-  return job ^ static_cast<std::uint64_t>(::getpid());
-}
 
 // Exchanges a plain struct with every rank; returns all ranks' structs, by rank.
 template <class T>
@@ -92,11 +80,12 @@ std::vector<DevicePeers::Hello> DevicePeers::greet(const CallLabel& label) {
     mine.events = events_.get();
   });
   std::vector<Hello> hellos = exchange(hosts_, mine, label);
-  std::set<std::array<char, 32>> devices;
+  std::map<std::array<char, 32>, int> workers;  // by device
   for (int r = 0; r < size(); ++r) {
     const Hello& theirs = hellos[rank_index(r)];
     same_process_.push_back(theirs.process == mine.process);
-    if (devices.insert(theirs.bus_id).second) workers_.push_back(r);
+    worker_of_.push_back(workers.try_emplace(theirs.bus_id, r).first->second);
+    if (is_worker(r)) workers_.push_back(r);
   }
   return hellos;
 }

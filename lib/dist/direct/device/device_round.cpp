@@ -1,7 +1,7 @@
 // A round on device memory. publish_copy() publishes a copy, publish_in_place() the memory itself,
-// publish_nothing() nothing; post() puts it into the host's notice. of() waits for another rank's notice and
-// makes the stream wait for its data; close() signals that this rank is done; finish() waits until the others
-// are.
+// publish_nothing() nothing; post() puts it into the host's notice, publish_list() all of it as one part.
+// of() and listed() wait for another rank's notice and make the stream wait for its data; close() signals
+// that this rank is done; finish() waits until the others are.
 #include "dist/direct/device/device_round.h"
 
 #include <algorithm>
@@ -20,6 +20,16 @@ namespace {
 constexpr std::size_t part_alignment = 64;  // bytes: each part in a room starts at a multiple of it
 
 std::size_t padded(std::size_t bytes) { return round_up(bytes, part_alignment); }
+
+// A place in a notice, which has elements of the operation's dtype.
+std::int64_t place_count(DType dtype) {
+  return static_cast<std::int64_t>(sizeof(DevicePlace) / size_of(dtype));
+}
+
+TensorView view_of(std::span<DevicePlace> places, DType dtype) {
+  return {reinterpret_cast<std::byte*>(places.data()),
+          static_cast<std::int64_t>(places.size()) * place_count(dtype), dtype, cpu};
+}
 
 }  // namespace
 
@@ -76,22 +86,58 @@ void DeviceRound::publish_in_place(std::span<const TensorView> parts, int to, bo
   post(parts);
 }
 
-void DeviceRound::post(std::span<const TensorView> parts) {
+std::vector<DevicePlace> DeviceRound::places_of(std::span<const TensorView> parts) {
   std::vector<DevicePlace> places;
+  places.reserve(parts.size());
   for (const TensorView& part : parts) {
     places.push_back(peers_.place_of(part));
     places.back().exposed = lends_;
   }
+  return places;
+}
+
+void DeviceRound::post(std::span<const TensorView> parts) {
+  std::vector<DevicePlace> places = places_of(parts);
   ViewList views(parts.size());
-  const auto count = static_cast<std::int64_t>(sizeof(DevicePlace) / size_of(dtype_));
-  for (std::size_t i = 0; i < places.size(); ++i)
-    views.set(i, {reinterpret_cast<std::byte*>(&places[i]), count, dtype_, cpu});
+  for (std::size_t i = 0; i < places.size(); ++i) views.set(i, view_of({&places[i], 1}, dtype_));
   if (!Round::fits(total_bytes(views), views.size()))
     fail(Errc::unsupported,
          "{}: {} tensors are more than device memory can be shared in at once; use fewer ranks",
          label_.options().label.name, parts.size());
   peers_.signals_->signal({Point::ready, peers_.round_}, stream_);
   notices_->publish_copy(views);
+}
+
+bool DeviceRound::can_list(int parts) {
+  return Round::fits(static_cast<std::size_t>(parts) * sizeof(DevicePlace));
+}
+
+// The places are one part of the notice.
+void DeviceRound::publish_list(std::span<const TensorView> parts) {
+  lends_ = true;
+  lent_to_ = workers;
+  std::vector<DevicePlace> places = places_of(parts);
+  peers_.signals_->signal({Point::ready, peers_.round_}, stream_);
+  notices_->publish_copy(view_of(places, dtype_));
+}
+
+TensorView DeviceRound::listed(const Listed& which) {
+  const TensorView list = notices_->of(which.rank, which.parts * place_count(dtype_));
+  const DevicePlace& place = reinterpret_cast<const DevicePlace*>(list.data)[which.part];
+  const auto count = static_cast<std::int64_t>(place.bytes / size_of(dtype_));
+  TensorView view{nullptr, count, dtype_, peers_.device_};
+  if (!works() || count == 0) return view;
+  view.data = peers_.address_of(which.rank, place);
+  await_ready(which.rank);
+  return view;
+}
+
+void DeviceRound::check_sizes(int to, const TensorView& out, int from, const TensorView& in) const {
+  if (out.count == in.count) return;
+  fail(Errc::mismatch,
+       "rank {}: {}: group rank {} wants {} bytes of group rank {}, which has {}; do all ranks pass equal "
+       "sizes?",
+       label_.options().members[rank()], str(label_.options().label), to, out.bytes(), from, in.bytes());
 }
 
 void DeviceRound::publish_nothing() {
@@ -111,8 +157,8 @@ void DeviceRound::wait_for(int rank) {
 }
 
 TensorView DeviceRound::of(int rank, std::int64_t count, int part) {
-  const auto place_count = static_cast<std::int64_t>(sizeof(DevicePlace) / size_of(dtype_));
-  const auto& place = *reinterpret_cast<const DevicePlace*>(notices_->of(rank, place_count, part).data);
+  const auto& place =
+      *reinterpret_cast<const DevicePlace*>(notices_->of(rank, place_count(dtype_), part).data);
   const std::uint64_t bytes = place.bytes;
   seen_in_place_ = place.exposed;
   TensorView view{nullptr, count, dtype_, peers_.device_};
@@ -142,7 +188,10 @@ bool DeviceRound::is_exposed_to(int rank) const {
   return lent_to_ == everybody || lent_to_ == rank;
 }
 
+// A rank that does not work must see that its workers call the same.
 void DeviceRound::finish() {
+  for (int r = 0; lends_ && lent_to_ == workers && r < size(); ++r)
+    if (peers_.is_worker(r)) notices_->wait_for(r);
   close();
   if (!lends_) return;
   peers_.check(label_);  // a rank without others has waited for no rank

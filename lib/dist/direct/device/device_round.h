@@ -29,10 +29,14 @@ class DeviceRound {
   bool works() const { return peers_.is_worker(rank()); }
   int worker() const { return peers_.worker_index(rank()); }
   int worker_count() const { return peers_.worker_count(); }
+  bool serves(int rank) const { return peers_.worker_of(rank) == this->rank(); }
 
   static bool fits(std::size_t bytes, std::size_t parts = 1);
-  static bool is_short(std::size_t bytes, std::size_t parts = 1) { return fits(bytes, parts); }
-  static bool is_short_for_root(std::size_t bytes) { return fits(bytes); }
+  // A copy is read by kernels of all ranks: where these share devices, one rank works for all instead.
+  bool is_short(std::size_t bytes, std::size_t parts = 1) const {
+    return !peers_.shares_devices() && fits(bytes, parts);
+  }
+  bool is_short_for_root(std::size_t bytes) const { return is_short(bytes); }
 
   // Lets the other ranks read a copy: afterwards, work on the stream may change the memory. The copy must
   // fit.
@@ -43,6 +47,18 @@ class DeviceRound {
   void publish_in_place(const TensorView& data, int to = everybody) { publish_in_place({&data, 1}, to); }
   void publish_in_place(std::span<const TensorView> parts, int to = everybody, bool helps = false);
   void publish_nothing();
+  // The same to the workers, for lists whose lengths differ between ranks, and whose sizes only their owners
+  // know: every rank of the round publishes one.
+  void publish_list(std::span<const TensorView> parts);
+  static bool can_list(int parts);
+  // Part `part` of the `parts` that that rank published as a list; without an address on a rank that does not
+  // work.
+  struct Listed {
+    int rank, parts, part;
+  };
+  TensorView listed(const Listed& which);
+  // Error{mismatch} where what group rank `to` takes is not what `from` gives.
+  void check_sizes(int to, const TensorView& out, int from, const TensorView& in) const;
 
   void wait_for(int rank);
   static bool is_bounced(int) { return false; }
@@ -62,6 +78,7 @@ class DeviceRound {
   void give_up() noexcept;
 
  private:
+  std::vector<DevicePlace> places_of(std::span<const TensorView> parts);
   void post(std::span<const TensorView> parts);
   void make_room();
   void await_ready(int rank);

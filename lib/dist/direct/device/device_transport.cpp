@@ -1,24 +1,16 @@
-// Messages through device memory. isend() offers the place of its data; take_what_came() finds the offers and
-// take() enqueues the copy and sends a receipt; give_back() makes the sender's stream wait for that copy.
-// await() runs all of this while it waits for one message.
+// Messages through device memory. isend() offers the place of its data; take_what_came() finds the offers,
+// accept()s them, enqueues the copies and acknowledge()s them by receipts; give_back() makes the sender's
+// stream wait for that copy. await() runs all of this while it waits for one message.
 #include "dist/direct/device/device_transport.h"
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "dist/core/fail.h"
 #include "dist/core/kernels.h"
 
 namespace dist {
-
-namespace {
-
-template <class T>
-TensorView bytes_of(T& value) {
-  return {reinterpret_cast<std::byte*>(&value), sizeof value, DType::u8, cpu};
-}
-
-}  // namespace
 
 DeviceTransport::DeviceTransport(DevicePeers& peers, Channels channels, const CallLabel& label,
                                  std::function<void()> look)
@@ -43,9 +35,9 @@ Request DeviceTransport::isend(TensorView data, int dst) {
   }
   Sending& sending = sending_.emplace(id, Sending{dst, number, {}, {}, {}}).first->second;
   DevicePlace place = peers_.place_of(lend(data, sending.lent));
-  sending.came = channels_.receipts->irecv(bytes_of(sending.receipt), dst);
+  sending.came = channels_.receipts->irecv(as_bytes(sending.receipt), dst);
   signals().signal({Point::sent, number, dst}, stream_);
-  channels_.offers->isend(bytes_of(place), dst).wait();  // small enough to be sent eagerly
+  channels_.offers->isend(as_bytes(place), dst).wait();  // small enough to be sent eagerly
   return {this, id};
 }
 
@@ -53,7 +45,7 @@ Request DeviceTransport::irecv(TensorView data, int src) {
   const std::uint64_t id = next_++;
   Receiving& receiving =
       receiving_.emplace(id, Receiving{data, src, ++post(src).received, {}, {}}).first->second;
-  receiving.came = channels_.offers->irecv(bytes_of(receiving.place), src);
+  receiving.came = channels_.offers->irecv(as_bytes(receiving.place), src);
   return {this, id};
 }
 
@@ -64,32 +56,42 @@ TensorView DeviceTransport::lend(const TensorView& data, Scratch& lent) {
   return lent.all();
 }
 
+// All that has come is copied by one launch: where several children of a tree have sent, or several segments
+// have come, each copy of its own would cost as much as the launch.
 bool DeviceTransport::take_what_came() {
-  bool took = false;
-  for (auto& [id, receiving] : receiving_) {
-    if (receiving.taken || !receiving.came.is_completed()) continue;
-    take(receiving);
-    took = true;
-  }
-  return took;
+  std::vector<Receiving*> came;
+  for (auto& [id, receiving] : receiving_)
+    if (!receiving.taken && receiving.came.is_completed()) came.push_back(&receiving);
+  if (came.empty()) return false;
+  std::vector<TensorView> theirs;
+  for (Receiving* const receiving : came) theirs.push_back(accept(*receiving));
+  std::vector<PartViews> parts;
+  for (std::size_t i = 0; i < came.size(); ++i)
+    if (theirs[i].count > 0) parts.push_back({.outs = {&came[i]->data, 1}, .ins = {&theirs[i], 1}});
+  peers_.api_->copy_parts(peers_.device_, stream_, parts);
+  for (Receiving* const receiving : came) acknowledge(*receiving);
+  return true;
 }
 
-void DeviceTransport::take(Receiving& receiving) {
-  const TensorView& data = receiving.data;
+// Makes the stream wait for the data, and returns where it is.
+TensorView DeviceTransport::accept(Receiving& receiving) {
+  TensorView theirs = receiving.data;
   receiving.came.wait();
-  if (const std::uint64_t sent = receiving.place.bytes; sent != data.bytes()) {
+  if (const std::uint64_t sent = receiving.place.bytes; sent != theirs.bytes()) {
     const TransportOptions options = label_.options();
     fail(Errc::mismatch,
          "rank {}: {} expects {} bytes of rank {}, which sends {}; do all ranks pass equal sizes?",
-         options.members[rank()], str(options.label), data.bytes(), options.members[receiving.peer], sent);
+         options.members[rank()], str(options.label), theirs.bytes(), options.members[receiving.peer], sent);
   }
   signals().await(receiving.peer, {Point::sent, receiving.number, rank()}, stream_);
-  if (data.count > 0)
-    peers_.api_->copy(peers_.device_, stream_, data.data, peers_.address_of(receiving.peer, receiving.place),
-                      data.bytes());
+  if (theirs.count > 0) theirs.data = peers_.address_of(receiving.peer, receiving.place);
+  return theirs;
+}
+
+void DeviceTransport::acknowledge(Receiving& receiving) {
   signals().signal({Point::taken, receiving.number, receiving.peer}, stream_);
   std::byte receipt{};
-  channels_.receipts->isend(bytes_of(receipt), receiving.peer).wait();
+  channels_.receipts->isend(as_bytes(receipt), receiving.peer).wait();
   receiving.taken = true;
 }
 

@@ -55,7 +55,8 @@ class DeviceTransport final : public Transport {
   };
   TensorView lend(const TensorView& data, Scratch& lent);
   bool take_what_came();
-  void take(Receiving& receiving);
+  TensorView accept(Receiving& receiving);
+  void acknowledge(Receiving& receiving);
   void give_back(Sending& sending);
   template <class Done>
   void await(const Done& done);

@@ -69,7 +69,7 @@ struct Attention {
   }
   // What dropout multiplies the probability of a key for query `number` by.
   __device__ float kept(std::int64_t number, std::int64_t key) const {
-    return drops ? drop(number * k.time + key) : 1.F;
+    return drops ? drop.on_device(number * k.time + key) : 1.F;
   }
 };
 

@@ -3,6 +3,7 @@
 // current stream of the tensor's device.
 #include <algorithm>
 
+#include "dist/core/device/cuda/cuda_device.h"
 #include "dist/core/shape.h"
 #include "dist/nn/cuda/cudnn_convolution.h"
 #include "dist/nn/cuda/handles.h"
@@ -124,6 +125,12 @@ class CudaOps final : public Ops {
     gpu.check(cuda_kernels::adam(gpu.stream(), list, step), "adam");
   }
 
+  void zero(std::span<const Tensor> list) const override {
+    if (list.empty()) return;
+    const OnGpu gpu(list[0]);
+    gpu.check(cuda_kernels::zero(gpu.stream(), list), "zero");
+  }
+
   void squared_norm(Tensor out, std::span<const Tensor> list) const override {
     if (list.empty()) return void(out.zero_());
     const OnGpu gpu(list[0]);
@@ -181,10 +188,15 @@ class CudaOps final : public Ops {
   }
 
   void cross_entropy(Tensor logits, Tensor losses, const Tensor& targets, std::int64_t ignored,
-                     double factor) const override {
+                     const Tensor& count) const override {
     const OnGpu gpu(logits);
-    gpu.check(cuda_kernels::cross_entropy(gpu.stream(), logits, losses, targets, ignored, factor),
+    gpu.check(cuda_kernels::cross_entropy(gpu.stream(), logits, losses, targets, ignored, count),
               "cross_entropy");
+  }
+
+  void count_targets(Tensor count, const Tensor& targets, std::int64_t ignored) const override {
+    const OnGpu gpu(count.device());
+    gpu.check(cuda_kernels::count_targets(gpu.stream(), count, targets, ignored), "count_targets");
   }
 
   void attention(Heads out, Tensor lse, const Heads& q, const Heads& k, const Heads& v,
@@ -220,5 +232,7 @@ const Ops& cuda_ops() {
   static const CudaOps ops;
   return ops;
 }
+
+bool has_cuda_ops() { return dynamic_cast<CudaDevice*>(&device_api(DeviceType::cuda)) != nullptr; }
 
 }  // namespace dist::nn

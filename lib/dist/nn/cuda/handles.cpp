@@ -1,7 +1,10 @@
 #include "dist/nn/cuda/handles.h"
 
+#include <memory>
+
 #include "dist/core/device.h"
 #include "dist/core/device/cuda/cuda_device.h"
+#include "dist/core/device/recording.h"
 #include "dist/nn/cuda/per_thread.h"
 
 namespace dist::nn {
@@ -27,7 +30,9 @@ void move_to(Device device, StreamHandle stream, StreamHandle& last) {
 
 }  // namespace
 
-OnGpu::OnGpu(const Tensor& tensor) : device_(tensor.device()), use_(device_), stream_(stream_on(device_)) {
+OnGpu::OnGpu(Device device) : device_(device), use_(device_), stream_(stream_on(device_)) {}
+
+OnGpu::OnGpu(const Tensor& tensor) : OnGpu(tensor.device()) {
   if (tensor.dtype() != DType::f32 && tensor.dtype() != DType::bf16)
     fail(Errc::unsupported, "layers on {} compute in f32 or bf16, this is {}; convert with .to(DType::f32)",
          device_.str(), name(tensor.dtype()));
@@ -41,12 +46,23 @@ cublasHandle_t OnGpu::cublas() const {
   return handle;
 }
 
-cudnnHandle_t OnGpu::cudnn() const {
-  auto& [handle, last] = PerThread<cudnnHandle_t>::of(device_);
+Cudnn& OnGpu::cudnn() const {
+  auto& [cudnn, last] = PerThread<Cudnn*>::of(device_);
   move_to(device_, stream_, last);
-  if (!handle) check(cudnnCreate(&handle), "cudnnCreate");
-  check(cudnnSetStream(handle, stream_), "cudnnSetStream");
-  return handle;
+  if (!cudnn) {
+    auto made = std::make_unique<Cudnn>();
+    check(cudnnCreate(&made->handle), "cudnnCreate");
+    cudnn = made.release();
+  }
+  check(cudnnSetStream(cudnn->handle, stream_), "cudnnSetStream");
+  return *cudnn;
+}
+
+void* Cudnn::workspace(std::size_t bytes, Device device) {
+  if (!workspace_.is_defined() || workspace_.nbytes() < bytes)
+    workspace_ = empty({static_cast<std::int64_t>(bytes)}, DType::u8, device);
+  if (Recording* const now = Recording::current()) now->keep(std::make_shared<Tensor>(workspace_));
+  return workspace_.raw();
 }
 
 void OnGpu::check(cudaError_t status, std::string_view call) const {

@@ -186,6 +186,12 @@ cudaError_t adam_of(cudaStream_t stream, std::span<const AdamItem> list, const A
 }
 
 template <class T>
+cudaError_t zero_of(cudaStream_t stream, std::span<const Tensor> list) {
+  return each_item<Elements<T>>(stream, list, elements_of<T>,
+                                [] __device__(const Elements<T>& of, std::int64_t i) { of.x[i] = T(0.F); });
+}
+
+template <class T>
 cudaError_t squares_of(cudaStream_t stream, std::span<const Tensor> list, double* partials) {
   return in_tables<Elements<T>>(list, elements_of<T>, [&](const Table<Elements<T>>& table) {
     double* const to = partials;
@@ -213,6 +219,10 @@ cudaError_t sgd(cudaStream_t stream, std::span<const SgdItem> list, double momen
 
 cudaError_t adam(cudaStream_t stream, std::span<const AdamItem> list, const AdamStep& step) {
   return visit_items(list, [&]<class T, class G>() { return adam_of<T, G>(stream, list, step); });
+}
+
+cudaError_t zero(cudaStream_t stream, std::span<const Tensor> list) {
+  return visit_elements(dtype_of_list(list), [&]<class T>() { return zero_of<T>(stream, list); });
 }
 
 // The same for all dtypes.

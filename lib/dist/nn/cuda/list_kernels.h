@@ -13,6 +13,7 @@ namespace dist::nn::cuda_kernels {
 
 cudaError_t sgd(cudaStream_t stream, std::span<const SgdItem> list, double momentum);
 cudaError_t adam(cudaStream_t stream, std::span<const AdamItem> list, const AdamStep& step);
+cudaError_t zero(cudaStream_t stream, std::span<const Tensor> list);
 
 // The same bits on every GPU. `partials` is f64 scratch memory of as many elements as this function says:
 std::int64_t squared_norm_partials(std::span<const Tensor> list);

@@ -9,4 +9,6 @@ const Ops& cuda_ops() {
        "this build has no layers for a GPU: cuDNN: " DIST_CUDNN_WHY "; train with Device cpu");
 }
 
+bool has_cuda_ops() { return false; }
+
 }  // namespace dist::nn

@@ -13,8 +13,9 @@ namespace {
 
 template <class T>
 cudaError_t cross_entropy_of(cudaStream_t stream, const Tensor& logits, const Tensor& losses,
-                             const Tensor& targets, std::int64_t ignored, double factor) {
+                             const Tensor& targets, std::int64_t ignored, const Tensor& counted) {
   const Rows rows(logits);
+  const double* const count = elements<double>(counted);
   T* const all = elements<T>(logits);
   double* const loss = elements<double>(losses);
   const auto* const target = elements<std::int64_t>(targets);
@@ -33,6 +34,7 @@ cudaError_t cross_entropy_of(cudaStream_t stream, const Tensor& logits, const Te
     const double total = block_sum(
         rows.width, [=](std::int64_t i) -> double { return functors::exponential(x[i] - largest); });
     if (threadIdx.x == 0) loss[r] = std::log(total) - static_cast<double>(logit - largest);
+    const double factor = functors::one_of(*count);
     const auto scale = static_cast<float>(factor / total), one = static_cast<float>(factor);
     each_of_block(rows.width, [=](std::int64_t i) {
       const float probability = functors::exponential(x[i] - largest) * scale;
@@ -117,7 +119,8 @@ cudaError_t dropout_of(cudaStream_t stream, const Tensor& out, const Tensor& in,
   const functors::Drop<float> drop(draw);
   const T* const x = elements<T>(in);
   T* const y = elements<T>(out);
-  return each(stream, in.numel(), [=] __device__(std::int64_t i) { y[i] = static_cast<T>(x[i] * drop(i)); });
+  return each(stream, in.numel(),
+              [=] __device__(std::int64_t i) { y[i] = static_cast<T>(x[i] * drop.on_device(i)); });
 }
 
 // A thread turns one pair of all heads at one position, as sine and cosine in f64 take longest.
@@ -146,9 +149,19 @@ cudaError_t rotate_of(cudaStream_t stream, const Heads& heads, std::int64_t firs
 }  // namespace
 
 cudaError_t cross_entropy(cudaStream_t stream, Tensor logits, Tensor losses, const Tensor& targets,
-                          std::int64_t ignored, double factor) {
+                          std::int64_t ignored, const Tensor& count) {
   return visit_elements(logits.dtype(), [&]<class T>() {
-    return cross_entropy_of<T>(stream, logits, losses, targets, ignored, factor);
+    return cross_entropy_of<T>(stream, logits, losses, targets, ignored, count);
+  });
+}
+
+cudaError_t count_targets(cudaStream_t stream, Tensor count, const Tensor& targets, std::int64_t ignored) {
+  double* const to = elements<double>(count);
+  const auto* const target = elements<std::int64_t>(targets);
+  return each_block(stream, 1, [=, all = targets.numel()] __device__(std::int64_t) {
+    const double total =
+        block_sum(all, [=](std::int64_t i) -> double { return target[i] == ignored ? 0 : 1; });
+    if (threadIdx.x == 0) *to = total;
   });
 }
 

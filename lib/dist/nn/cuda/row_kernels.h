@@ -28,7 +28,8 @@ cudaError_t add_to_rows(cudaStream_t stream, Tensor table, const Tensor& grad, c
 
 cudaError_t dropout(cudaStream_t stream, Tensor out, const Tensor& in, const DropoutDraw& draw);
 cudaError_t cross_entropy(cudaStream_t stream, Tensor logits, Tensor losses, const Tensor& targets,
-                          std::int64_t ignored, double factor);
+                          std::int64_t ignored, const Tensor& count);
+cudaError_t count_targets(cudaStream_t stream, Tensor count, const Tensor& targets, std::int64_t ignored);
 cudaError_t rotate(cudaStream_t stream, const Heads& heads, std::int64_t first_position, double base,
                    int direction);
 

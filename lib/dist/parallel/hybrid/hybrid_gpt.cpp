@@ -13,6 +13,7 @@
 #include "dist/core/view.h"
 #include "dist/nn/checkpoint.h"
 #include "dist/parallel/clip_grad_norm.h"
+#include "dist/parallel/gradient_buckets.h"
 #include "dist/parallel/packed.h"
 #include "dist/parallel/shard/fully_shard.h"
 #include "dist/parallel/tensor/parallelize.h"
@@ -49,6 +50,8 @@ HybridGpt::HybridGpt(const nn::GptOptions& gpt, const HybridOptions& options, DT
                          .on_last_backward = [this](int n) { return start_averages(n); }},
       at);
 }
+
+HybridGpt::~HybridGpt() = default;
 
 void HybridGpt::prepare(nn::GPT& stage) {
   const HybridShape& shape = options_.shape;

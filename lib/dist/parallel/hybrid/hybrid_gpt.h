@@ -14,11 +14,12 @@
 
 #include "dist/parallel/checkpoint/pieces.h"
 #include "dist/parallel/context/ring_attention.h"
-#include "dist/parallel/gradient_buckets.h"
 #include "dist/parallel/hybrid/hybrid_shape.h"
 #include "dist/parallel/pipeline/gpt_pipeline.h"
 
 namespace dist {
+
+class GradientBuckets;
 
 // The options of a HybridGpt.
 struct HybridOptions {
@@ -38,6 +39,7 @@ class HybridGpt {
   // f64.
   HybridGpt(const nn::GptOptions& gpt, const HybridOptions& options, DType dtype = DType::f32,
             Caller at = Caller::here());
+  ~HybridGpt();
 
   // Which rows of a batch this rank has: data rank r of n has the r-th of n equal parts.
   int data_rank() const { return data_rank_; }

@@ -9,6 +9,7 @@ constexpr auto ddp_notes = R"(
 Examples:
   ./distlab bench ddp                                   1, 2, ... ranks, one per core
   ./distlab bench ddp -n 2 --compare pytorch            compared with PyTorch (apt-get install python3-torch)
+  ./distlab bench ddp -n 2 --device cuda --compare pytorch
   ./distlab bench ddp -n 4 --json out.json --plot out.svg
 
 DISTLAB_PYTHON names another Python with torch. lib/tools/distlab/bench/ddp/README.md explains the figures.
@@ -20,6 +21,8 @@ void add_measured(CLI::App& command, DdpBenchOptions& options) {
       ->check(CLI::Range(1, 64));
   command.add_option("--batch-size", options.batch_size, "batch size per rank (default: 64)")
       ->check(positive);
+  command.add_option("--device", options.device, "cpu (default); cuda: a GPU per rank, or shared ones")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
   command.add_option("--iters", options.steps, "steps per turn (default: as many as take 250 ms)")
       ->check(positive);
   command.add_option("--repeat", options.repeats, "turns; the table shows the median (default: 15)")

@@ -164,6 +164,8 @@ void add_train_command(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember(names_of(schemes())));
   command->add_option("--device", options->device, "cpu (default), or cuda: one GPU per rank, or shared ones")
       ->check(CLI::IsMember({"cpu", "cuda"}));
+  command->add_flag("--no-graph{false}", options->graph,
+                    "with --device cuda: do not record steps as CUDA graphs, and read each loss at once");
   command->add_option("--backend", options->backend, "the backend (default: auto)")->check(a_backend);
   command
       ->add_option("--batch-size,--batch", options->batch_size,

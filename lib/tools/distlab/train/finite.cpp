@@ -56,4 +56,13 @@ void expect_finite(double loss, const StepOfRank& at, nn::Module& model, const d
              at.lr);
 }
 
+void expect_finite(double loss, const StepOfRank& at) {
+  if (!std::isfinite(loss))
+    dist::fail(
+        dist::Errc::invalid_argument,
+        "the loss of rank {} at step {} is {}; try a smaller --lr than {}, or --no-graph, which names the "
+        "first layer whose output is not finite",
+        at.rank, at.step, std::abs(loss), at.lr);
+}
+
 }  // namespace distlab

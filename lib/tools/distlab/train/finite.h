@@ -21,5 +21,7 @@ struct StepOfRank {
 
 // Throws Error{invalid_argument} if the loss of that step is not finite; only then the model runs once more.
 void expect_finite(double loss, const StepOfRank& at, dist::nn::Module& model, const dist::Tensor& input);
+// The same without a model that could run once more, as later steps have changed it.
+void expect_finite(double loss, const StepOfRank& at);
 
 }  // namespace distlab

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -26,6 +27,15 @@ constexpr std::array parts{
     Part{"update", "update", &StepTimes::update},
     Part{"data", "data", &StepTimes::data},
 };
+constexpr std::array parts_on_gpu{
+    Part{"enqueuing it and waiting for the GPU", "GPU", &StepTimes::enqueued},
+    Part{"data", "data", &StepTimes::data},
+};
+
+std::span<const Part> parts_of(const std::vector<StepTimes>& steps) {
+  if (!steps.empty() && steps.back().enqueued > 0) return parts_on_gpu;
+  return parts;
+}
 
 // Makes a line of few points, each the median of several steps. A median of 0 is left out, because the axes
 // are logarithmic.
@@ -53,7 +63,7 @@ std::string History::summary() const {
     return bench::median(std::move(values));
   };
   std::string text = fmt::format("step {:.2f} ms:", typical([](const auto& times) { return times.total(); }));
-  for (const auto& [name, legend, seconds] : parts) {
+  for (const auto& [name, legend, seconds] : parts_of(times_)) {
     text += fmt::format("{} {} {:.2f}", text.back() == ':' ? "" : ",", name,
                         typical([part = seconds](const auto& times) { return times.*part; }));
   }
@@ -68,7 +78,7 @@ void History::plot(const std::filesystem::path& folder, const std::string& title
   Plot times{.title = "Step time: " + title, .x = {"step"}, .y = {"time", Unit::seconds}, .lines = {}};
   times.lines.push_back(
       line("whole step", times_.size(), [this](std::size_t i) { return times_[i].total(); }));
-  for (const auto& [name, legend, seconds] : parts) {
+  for (const auto& [name, legend, seconds] : parts_of(times_)) {
     auto one = line(legend, times_.size(), [this, part = seconds](std::size_t i) { return times_[i].*part; });
     if (!one.points.empty()) times.lines.push_back(std::move(one));
   }

@@ -29,8 +29,11 @@ struct StepTimes {
   double backward = 0;  // without exposed communication
   double exposed = 0;   // waiting for gradients of other ranks, with nothing left to compute
   double update = 0;    // the optimizer's step
+  // Instead of these four, for a step on a GPU that may be a graph: enqueuing it, and waiting for the step
+  // before it.
+  double enqueued = 0;
 
-  double total() const { return data + forward + backward + exposed + update; }
+  double total() const { return data + forward + backward + exposed + update + enqueued; }
 };
 
 class History {

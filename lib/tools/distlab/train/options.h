@@ -44,6 +44,7 @@ struct TrainOptions {
   std::string scheme = "ddp";     // a name of train/scheme.h
   std::string device = "cpu";     // or "cuda": rank r takes GPU r modulo the number of GPUs
   std::string backend = "auto";   // for init_process_group()
+  bool graph = true;              // on a GPU, record steps as graphs where the scheme can
   int epochs = 2;
   std::optional<std::int64_t> batch_size;  // per rank or thread; by default 64 images or 16 blocks
   std::string data;  // "digits" (default): generated; or "mnist"; for text a file (default: the handouts)

@@ -27,6 +27,7 @@ class Single : public Scheme {
   nn::Module& module() override { return *model_; }
   nn::Optimizer& optimizer() override { return *optimizer_; }
   void step() override { optimizer_->step(); }
+  bool has_graphs() const override { return true; }
 
  private:
   const std::unique_ptr<nn::Module> model_;
@@ -53,6 +54,7 @@ class Server : public Single {
  public:
   explicit Server(const SchemeRecipe& recipe) : Single(recipe), server_(model(), optimizer()) {}
   void step() override { server_.step(); }
+  bool has_graphs() const override { return false; }
   double exposed_in_step() const override { return in_seconds(server_.exposed()); }
 
  private:
@@ -88,6 +90,10 @@ constexpr std::array table{
 };
 
 }  // namespace
+
+bool has_gpu_steps(const TrainOptions& options, const Scheme& scheme) {
+  return options.device != "cpu" && options.graph && scheme.has_graphs();
+}
 
 std::span<const SchemeEntry> schemes() { return table; }
 

@@ -11,6 +11,8 @@
 #include "dist/nn/module.h"
 #include "dist/nn/optimizer.h"
 
+#include "distlab/train/options.h"
+
 namespace distlab {
 
 // Buckets are small, because the models fit into one of PyTorch's default buckets, and nothing would overlap.
@@ -37,6 +39,8 @@ class Scheme {
   virtual dist::nn::Optimizer& optimizer() = 0;
   // The optimizer's step, on all ranks.
   virtual void step() = 0;
+  // Whether a step can be recorded as a graph (nn::GraphedStep).
+  virtual bool has_graphs() const { return false; }
   // Seconds that the last backward or the last step() waited for other ranks with nothing left to compute.
   virtual double exposed_in_backward() const { return 0; }
   virtual double exposed_in_step() const { return 0; }
@@ -50,6 +54,9 @@ struct SchemeEntry {
   Workers workers;
   std::unique_ptr<Scheme> (*make)(const SchemeRecipe& recipe);
 };
+
+// Whether the run's steps are those of gpu_steps.h.
+bool has_gpu_steps(const TrainOptions& options, const Scheme& scheme);
 
 std::span<const SchemeEntry> schemes();
 // Throws Error{invalid_argument} when there is no such scheme.

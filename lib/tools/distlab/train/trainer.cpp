@@ -48,6 +48,10 @@ Trainer::Trainer(const TrainOptions& options)
                          .make_optimizer = [this](nn::Module& model) { return make_sgd(model); },
                          .devices = devices_})),
       narrator_(rank_ != 0, options.epochs) {
+  if (has_gpu_steps(options, *scheme_))
+    gpu_steps_.emplace(devices_.front(), [this](const dist::Tensor& inputs, const dist::Tensor& targets) {
+      return enqueue_step(inputs, targets);
+    });
   if (rank_ == 0 && !options.checkpoint.empty()) check_output("--checkpoint", options.checkpoint);
   if (rank_ == 0 && !options.plot.empty()) check_output_folder("--plot", options.plot);
   if (options.resume) {
@@ -114,16 +118,24 @@ void Trainer::train_epoch(int epoch, EpochResult& result) {
   const auto start = Clock::now();
   double loss_sum = 0;
   std::int64_t seen = 0;
+  const auto report = [&](double loss, std::int64_t rows, const StepTimes& times) {
+    history_.add(loss, times);
+    loss_sum += loss * static_cast<double>(rows);
+    seen += rows;
+    narrator_.step(seen * ranks_, sampler_.size() * ranks_, loss);
+  };
   Lap lap;
   for (const auto& batch : loader) {
     StepTimes times{.data = lap()};
-    const double loss = train_step(batch, times);
-    history_.add(loss, times);
-    loss_sum += loss * static_cast<double>(batch.size());
-    seen += batch.size();
-    narrator_.step(seen * ranks_, sampler_.size() * ranks_, loss);
+    if (gpu_steps_) {
+      gpu_steps_->take(batch, {rank_, ++steps_, lr_}, times, report);
+    } else {
+      const double loss = train_step(batch, times);
+      report(loss, batch.size(), times);
+    }
     lap();
   }
+  if (gpu_steps_) gpu_steps_->finish(report);
   const auto all = summed({loss_sum, static_cast<double>(seen)}, devices_.front());
   result.loss = all[0] / all[1];
   result.images = static_cast<std::int64_t>(all[1]);
@@ -143,6 +155,14 @@ double Trainer::train_step(const data::Batch& batch, StepTimes& times) {
   scheme_->step();
   times.update = lap() - scheme_->exposed_in_step();
   times.exposed = scheme_->exposed_in_backward() + scheme_->exposed_in_step();
+  return loss;
+}
+
+nn::Loss Trainer::enqueue_step(const dist::Tensor& inputs, const dist::Tensor& targets) {
+  const auto loss = loss_.forward(scheme_->module().forward(inputs), targets);
+  scheme_->optimizer().zero_grad();
+  scheme_->module().backward(loss_.backward());
+  scheme_->step();
   return loss;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "dist/data/data_loader.h"
@@ -9,6 +10,7 @@
 
 #include "distlab/train/checkpoint.h"
 #include "distlab/train/datasets.h"
+#include "distlab/train/gpu_steps.h"
 #include "distlab/train/history.h"
 #include "distlab/train/narrator.h"
 #include "distlab/train/options.h"
@@ -27,6 +29,7 @@ class Trainer {
  private:
   void train_epoch(int epoch, EpochResult& result);
   double train_step(const dist::data::Batch& batch, StepTimes& times);
+  dist::nn::Loss enqueue_step(const dist::Tensor& inputs, const dist::Tensor& targets);
   void evaluate(EpochResult& result);
   std::unique_ptr<dist::nn::Optimizer> make_sgd(dist::nn::Module& model) const;
   RunSettings settings(int epochs_done) const;
@@ -43,6 +46,7 @@ class Trainer {
   dist::data::DistributedSampler sampler_;
   const std::unique_ptr<Scheme> scheme_;
   dist::nn::CrossEntropyLoss loss_;
+  std::optional<GpuSteps> gpu_steps_;
   int first_epoch_ = 0;
   std::int64_t steps_ = 0;  // since the beginning
   History history_;

@@ -59,6 +59,19 @@ class UseDevice {
   bool changed_ = false;
 };
 
+// While it lives, this thread may call what CUDA otherwise refuses to a thread that captures, since some of
+// it would break captures of other threads: to allocate, to ask for an event.
+class RelaxedCapture {
+ public:
+  RelaxedCapture() { forget(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  ~RelaxedCapture() { forget(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
 // A function of the driver, looked up at run time, so that the library loads without a driver. Null if there
 // is none.
 template <class Function>

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include "dist/core/device/cuda/check.h"
 #include "dist/core/device/cuda/make.h"
@@ -69,16 +70,20 @@ std::string CudaDevice::bus_id(Device device) {
   return id.data();
 }
 
+// While this thread records, CUDA refuses it calls that would break another capture than its own; there are
+// none of that kind here.
 void* CudaDevice::allocate(Device device, std::size_t bytes) {
+  const cuda_detail::RelaxedCapture relaxed;
   return at(device).memory->allocate(bytes, resolve(device, current_stream(device)));
 }
 
 void CudaDevice::deallocate(Device device, void* pointer) noexcept {
   const UseDevice use(device, std::nothrow);
+  const std::shared_lock no_capture_begins(capturing_);
   std::vector<StreamHandle> streams;
   {
     const std::scoped_lock lock(mutex_);
-    streams.assign(at(device).streams.begin(), at(device).streams.end());
+    std::ranges::set_difference(at(device).streams, at(device).captured, std::back_inserter(streams));
   }
   at(device).memory->deallocate(pointer, streams);
 }

@@ -7,18 +7,19 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <shared_mutex>
 #include <vector>
 
 #include <cuda.h>
 #include <cuda_runtime.h>
 
-#include "dist/core/device.h"
 #include "dist/core/device/caching_allocator.h"
+#include "dist/core/device/graph_api.h"
 
 namespace dist {
 
 // One per process, and never destroyed: the driver may be gone when static storage is destroyed.
-class CudaDevice final : public DeviceApi {
+class CudaDevice final : public DeviceApi, public GraphApi {
  public:
   explicit CudaDevice(int count);
 
@@ -41,6 +42,7 @@ class CudaDevice final : public DeviceApi {
   bool is_done(Device device, EventHandle event) override;
   void synchronize(Device device, StreamHandle stream) override;
   void synchronize_event(Device device, EventHandle event) override;
+  void notify(Device device, StreamHandle stream, std::function<void()> told) override;
 
   void register_host(Device device, void* pages, std::size_t bytes) override;
   void unregister_host(Device device, void* pages) noexcept override;
@@ -58,11 +60,19 @@ class CudaDevice final : public DeviceApi {
   void reduce(Device device, StreamHandle stream, TensorView acc, TensorView in, ReduceOp op) override;
   void reduce_many(Device device, StreamHandle stream, std::span<const TensorView> outs,
                    std::span<const TensorView> ins, ReduceOp op) override;
+  void copy_parts(Device device, StreamHandle stream, std::span<const PartViews> parts) override;
+  void reduce_parts(Device device, StreamHandle stream, std::span<const PartViews> parts,
+                    ReduceOp op) override;
   void convert(Device device, StreamHandle stream, TensorView to, TensorView from) override;
   void unary(Device device, StreamHandle stream, TensorView out, TensorView in, UnaryOp op) override;
   void binary(Device device, StreamHandle stream, TensorView out, TensorView a, TensorView b,
               BinaryOp op) override;
   void add_scaled(Device device, StreamHandle stream, TensorView acc, TensorView in, double alpha) override;
+
+  void begin_capture(Device device, StreamHandle stream) override;
+  GraphHandle end_capture(Device device, StreamHandle stream) override;
+  void launch_graph(Device device, StreamHandle stream, GraphHandle graph) override;
+  void free_graph(Device device, GraphHandle graph) noexcept override;
 
   // The stream that a handle stands for; null stands for this thread's own.
   cudaStream_t resolve(Device device, StreamHandle stream);
@@ -72,6 +82,7 @@ class CudaDevice final : public DeviceApi {
     std::unique_ptr<CachingAllocator> memory;
     std::set<StreamHandle> streams;   // they may use memory that is being freed; never destroyed
     std::vector<StreamHandle> spare;  // freed ones, perhaps with work left; reused when idle
+    std::set<StreamHandle> captured;  // whose work is being recorded: no events of theirs
   };
   class ThreadStreams;
 
@@ -80,8 +91,9 @@ class CudaDevice final : public DeviceApi {
   StreamHandle take_spare(PerDevice& of);
   CUdeviceptr address_of(Device device, StreamFlag* flag);
 
-  std::mutex registering_;  // held for as long as CUDA takes to register
-  std::mutex mutex_;        // guards what changes: streams and pages
+  std::shared_mutex capturing_;  // held by whoever records events on all streams; alone: captures change
+  std::mutex registering_;       // held for as long as CUDA takes to register
+  std::mutex mutex_;             // guards what changes: streams and pages
   std::vector<PerDevice> devices_;
   std::map<std::byte*, int> host_pages_;  // how often each is registered
 };

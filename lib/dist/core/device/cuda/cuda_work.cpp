@@ -1,7 +1,10 @@
 // What CudaDevice enqueues on streams: flags, by functions of the driver that are looked up at run time;
 // copies; and kernels, each with the device made current and the stream resolved first.
 #include <array>
+#include <functional>
 #include <iterator>
+#include <memory>
+#include <utility>
 
 #include <cudaTypedefs.h>
 
@@ -83,6 +86,17 @@ void CudaDevice::wait_flag(Device device, StreamHandle stream, StreamFlag* flag,
       device, "cuStreamWaitValue64");
 }
 
+void CudaDevice::notify(Device device, StreamHandle stream, std::function<void()> told) {
+  const UseDevice use(device);
+  auto owned = std::make_unique<std::function<void()>>(std::move(told));
+  const cudaHostFn_t call = [](void* data) {
+    const std::unique_ptr<std::function<void()>> once(static_cast<std::function<void()>*>(data));
+    (*once)();
+  };
+  ensure(cudaLaunchHostFunc(resolve(device, stream), call, owned.get()), device, "cudaLaunchHostFunc");
+  (void)owned.release();
+}
+
 void CudaDevice::copy(Device device, StreamHandle stream, void* to, const void* from, std::size_t bytes) {
   const UseDevice use(device);
   ensure(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, resolve(device, stream)), device,
@@ -119,11 +133,41 @@ void CudaDevice::reduce(Device device, StreamHandle stream, TensorView acc, Tens
 
 void CudaDevice::reduce_many(Device device, StreamHandle stream, std::span<const TensorView> outs,
                              std::span<const TensorView> ins, ReduceOp op) {
-  if (ins.size() > cuda_kernels::most_views || outs.size() > cuda_kernels::most_views)
-    fail(Errc::unsupported, "a reduction of {} inputs to {} outputs: a kernel takes {} of each", ins.size(),
-         outs.size(), cuda_kernels::most_views);
+  const PartViews all{.outs = outs, .ins = ins};
+  reduce_parts(device, stream, {&all, 1}, op);
+}
+
+namespace {
+
+void check_sizes(std::span<const PartViews> parts) {
+  using cuda_kernels::most_views;
+  for (const PartViews& part : parts)
+    if (part.ins.size() > most_views || part.outs.size() > most_views)
+      fail(Errc::unsupported, "a kernel with {} inputs and {} outputs: it takes {} of each", part.ins.size(),
+           part.outs.size(), most_views);
+}
+
+}  // namespace
+
+// One copy is the driver's, which is a little faster than a kernel of ours.
+void CudaDevice::copy_parts(Device device, StreamHandle stream, std::span<const PartViews> parts) {
+  if (parts.empty()) return;
+  check_sizes(parts);
+  if (parts.size() == 1 && parts[0].outs.size() == 1) {
+    if (const TensorView& in = parts[0].ins[0]; in.count > 0)
+      copy(device, stream, parts[0].outs[0].data, in.data, in.bytes());
+    return;
+  }
   const UseDevice use(device);
-  cuda_kernels::reduce_many(resolve(device, stream), outs, ins, op);
+  cuda_kernels::copy_parts(resolve(device, stream), parts);
+}
+
+void CudaDevice::reduce_parts(Device device, StreamHandle stream, std::span<const PartViews> parts,
+                              ReduceOp op) {
+  if (parts.empty()) return;
+  check_sizes(parts);
+  const UseDevice use(device);
+  cuda_kernels::reduce_parts(resolve(device, stream), parts, op);
 }
 
 void CudaDevice::convert(Device device, StreamHandle stream, TensorView to, TensorView from) {

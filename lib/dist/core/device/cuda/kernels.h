@@ -7,6 +7,7 @@
 
 #include <cuda_runtime.h>
 
+#include "dist/core/device/part_views.h"
 #include "dist/core/kernels.h"
 
 namespace dist::cuda_kernels {
@@ -19,6 +20,10 @@ void load_kernels(Device device);
 
 void reduce_many(cudaStream_t stream, std::span<const TensorView> outs, std::span<const TensorView> ins,
                  ReduceOp op);
+// The next two take a list in one launch, or in as few as its addresses need: a launch has room for 64 parts
+// and 232 addresses. Parts without elements are left out; all others of a reduce_parts have one dtype.
+void copy_parts(cudaStream_t stream, std::span<const PartViews> parts);
+void reduce_parts(cudaStream_t stream, std::span<const PartViews> parts, ReduceOp op);
 void fill(cudaStream_t stream, TensorView view, double value);
 void scale(cudaStream_t stream, TensorView view, double factor);
 void divide(cudaStream_t stream, TensorView view, std::int64_t divisor);

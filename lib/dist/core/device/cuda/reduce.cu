@@ -1,20 +1,14 @@
-// reduce_many: the kernel of the collectives. Each thread takes 16 bytes of every input, reduces them in the
-// inputs' order and writes the result to every output; inputs and outputs may be in the memory of other
-// ranks.
+// reduce_parts, and reduce_many, which is one part: the kernel of the collectives. Each thread takes 16 bytes
+// of every input of a part, reduces them in the inputs' order and writes the result to every output; inputs
+// and outputs may be in the memory of other ranks.
 #include <type_traits>
 
 #include "dist/core/device/cuda/kernels.h"
-#include "dist/core/device/cuda/packs.cuh"
+#include "dist/core/device/cuda/part_table.cuh"
 
 namespace dist::cuda_kernels {
 
 namespace {
-
-struct Addresses {
-  const std::byte* ins[most_views];
-  std::byte* outs[most_views];
-  int n_ins, n_outs;
-};
 
 constexpr int in_flight = 4;  // inputs whose loads are under way before the first is used
 
@@ -40,18 +34,19 @@ __device__ C divided(C value, std::int64_t divisor) {
 }
 
 template <class T, int width, class Op>
-__device__ void reduce_at(const Addresses& at, std::int64_t i, Op op, std::int64_t divisor) {
+__device__ void reduce_at(const PartOfBlock& at, std::int64_t i, Op op, std::int64_t divisor) {
   using C = ComputeType<T>;
   using U = Unit<T, width>;
+  const int n_ins = at.part.n_ins;
   C acc[width];
-  for (int first = 0; first < at.n_ins; first += in_flight) {
+  for (int first = 0; first < n_ins; first += in_flight) {
     U loaded[in_flight];
 #pragma unroll
     for (int j = 0; j < in_flight; ++j)
-      if (first + j < at.n_ins) loaded[j] = load<U>(at.ins[first + j], i);
+      if (first + j < n_ins) loaded[j] = load<U>(at.in(first + j), i);
 #pragma unroll
     for (int j = 0; j < in_flight; ++j) {
-      if (first + j >= at.n_ins) break;
+      if (first + j >= n_ins) break;
 #pragma unroll
       for (int k = 0; k < width; ++k) {
         const C next = static_cast<C>(loaded[j].at[k]);
@@ -63,47 +58,57 @@ __device__ void reduce_at(const Addresses& at, std::int64_t i, Op op, std::int64
 #pragma unroll
   for (int k = 0; k < width; ++k)
     result.at[k] = static_cast<T>(divisor > 1 ? divided(acc[k], divisor) : acc[k]);
-  for (int j = 0; j < at.n_outs; ++j) reinterpret_cast<U*>(at.outs[j])[i] = result;
+  for (int j = 0; j < at.part.n_outs; ++j) reinterpret_cast<U*>(at.out(j))[i] = result;
 }
 
+// A part whose accesses are 16 bytes wide has packs, and the others are reduced element by element.
 template <class T, class Op>
-__global__ void reduce_kernel(const Addresses at, std::int64_t packs, std::int64_t count, Op op,
-                              std::int64_t divisor) {
+__global__ void reduce_kernel(const __grid_constant__ PartTable table, Op op, bool averages) {
   constexpr int width = Pack<T>::size;
-  for (std::int64_t i = first_index(); i < packs; i += grid_stride()) reduce_at<T, width>(at, i, op, divisor);
-  for (std::int64_t i = packs * width + first_index(); i < count; i += grid_stride())
+  const PartOfBlock at = part_of_block(table);
+  const std::int64_t count = at.part.size, packs = at.part.width == 16 ? count / width : 0;
+  const std::int64_t divisor = averages ? at.part.n_ins : 1;
+  for (std::int64_t i = at.first; i < packs; i += at.stride) reduce_at<T, width>(at, i, op, divisor);
+  for (std::int64_t i = packs * width + at.first; i < count; i += at.stride)
     reduce_at<T, 1>(at, i, op, divisor);
 }
 
 bool all_begin_packs(std::span<const TensorView> views) {
-  return std::all_of(views.begin(), views.end(),
-                     [](const TensorView& v) { return v.count == 0 || packs_of(v) > 0; });
+  return std::ranges::all_of(
+      views, [](const TensorView& v) { return reinterpret_cast<std::uintptr_t>(v.data) % 16 == 0; });
 }
 
 }  // namespace
 
-void reduce_many(cudaStream_t stream, std::span<const TensorView> outs, std::span<const TensorView> ins,
-                 ReduceOp op) {
-  Addresses at{};
-  at.n_ins = static_cast<int>(ins.size());
-  at.n_outs = static_cast<int>(outs.size());
-  for (std::size_t j = 0; j < ins.size(); ++j) at.ins[j] = ins[j].data;
-  for (std::size_t j = 0; j < outs.size(); ++j) at.outs[j] = outs[j].data;
-  const TensorView& first = ins[0];
-  const std::int64_t packs = all_begin_packs(ins) && all_begin_packs(outs) ? packs_of(first) : 0;
+void reduce_parts(cudaStream_t stream, std::span<const PartViews> parts, ReduceOp op) {
+  const TensorView& first = parts[0].ins[0];
   const bool averages = op.kind() == ReduceOp::Kind::avg;
-  const std::int64_t divisor = averages ? at.n_ins : 1;
-  const int blocks = blocks_for(packs > 0 ? packs : first.count);
   visit_op(op.kind(), [&]<class Op>(Op functor) {
     visit_dtype(first.dtype, [&]<class T>() {
       using C = ComputeType<T>;
-      if constexpr (std::is_invocable_v<Op, C, C>)
-        launch("reduce_many", first, blocks, stream, reduce_kernel<T, Op>, at, packs, first.count, functor,
-               divisor);
-      else
-        no_such_kernel("reduce_many", first.dtype);
+      if constexpr (std::is_invocable_v<Op, C, C>) {
+        const auto launch_table = [&](const PartTable& table, int blocks) {
+          launch("reduce_parts", first, blocks, stream, reduce_kernel<T, Op>, table, functor, averages);
+        };
+        if (only_loads()) return launch_table({}, 1);
+        PartLauncher launcher(1, launch_table);
+        for (const PartViews& part : parts) {
+          const bool packs = all_begin_packs(part.ins) && all_begin_packs(part.outs);
+          if (part.ins[0].count > 0)
+            launcher.add(part, part.ins[0].count, packs ? sizeof(Pack<T>) : sizeof(T));
+        }
+        launcher.flush();
+      } else {
+        no_such_kernel("reduce_parts", first.dtype);
+      }
     });
   });
+}
+
+void reduce_many(cudaStream_t stream, std::span<const TensorView> outs, std::span<const TensorView> ins,
+                 ReduceOp op) {
+  const PartViews all{.outs = outs, .ins = ins};
+  reduce_parts(stream, {&all, 1}, op);
 }
 
 }  // namespace dist::cuda_kernels

@@ -11,9 +11,9 @@
 
 namespace distlab::bench {
 
-PyTorchRank::PyTorchRank(int rank, int ranks, const std::filesystem::path& folder)
+PyTorchRank::PyTorchRank(int rank, int ranks, const std::filesystem::path& folder, const std::string& device)
     : python_(pytorch_rank_script(), {std::to_string(rank), std::to_string(ranks), folder.string(),
-                                      fmt::format("{}", ddp_lr), fmt::format("{}", ddp_momentum)}) {}
+                                      fmt::format("{}", ddp_lr), fmt::format("{}", ddp_momentum), device}) {}
 
 PyTorchRank::Turn PyTorchRank::train(int steps) {
   const std::string answer = python_.train(steps);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "distlab/bench/pytorch.h"
 
@@ -11,7 +12,7 @@ namespace distlab::bench {
 class PyTorchRank {
  public:
   // The folder holds what Training::save() of all ranks has written.
-  PyTorchRank(int rank, int ranks, const std::filesystem::path& folder);
+  PyTorchRank(int rank, int ranks, const std::filesystem::path& folder, const std::string& device);
 
   struct Turn {
     double seconds = 0, loss = 0;  // of all steps; of the last one

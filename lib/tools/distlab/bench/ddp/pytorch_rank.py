@@ -15,7 +15,7 @@ from torch import nn
 from pytorch_convnet import ConvNet
 
 rank, ranks = int(sys.argv[1]), int(sys.argv[2])
-folder, lr, momentum = sys.argv[3], float(sys.argv[4]), float(sys.argv[5])
+folder, lr, momentum, device = sys.argv[3], float(sys.argv[4]), float(sys.argv[5]), sys.argv[6]
 
 
 def read(name, dtype):
@@ -24,11 +24,16 @@ def read(name, dtype):
 
 
 torch.set_num_threads(1)
-dist.init_process_group("gloo", init_method=f"file://{folder}/rendezvous", rank=rank, world_size=ranks)
-model = ConvNet()
-nn.utils.vector_to_parameters(read("weights", torch.float32), model.parameters())
-inputs = read(f"inputs.{rank}", torch.float32).view(-1, 1, 28, 28)
-targets = read(f"targets.{rank}", torch.int64)
+backend = "gloo"
+if device == "cuda":
+    gpus = torch.cuda.device_count()
+    torch.cuda.set_device(rank % gpus)
+    backend = "nccl" if ranks <= gpus else "gloo"  # NCCL does not share a GPU
+dist.init_process_group(backend, init_method=f"file://{folder}/rendezvous", rank=rank, world_size=ranks)
+model = ConvNet().to(device)
+nn.utils.vector_to_parameters(read("weights", torch.float32).to(device), model.parameters())
+inputs = read(f"inputs.{rank}", torch.float32).view(-1, 1, 28, 28).to(device)
+targets = read(f"targets.{rank}", torch.int64).to(device)
 ddp = nn.parallel.DistributedDataParallel(model)
 criterion = nn.CrossEntropyLoss()
 optimizer = torch.optim.SGD(ddp.parameters(), lr=lr, momentum=momentum)

@@ -8,17 +8,19 @@ namespace distlab::bench {
 
 std::string title(const DdpRun& run) {
   std::string text =
-      fmt::format("ddp: a ConvNet, batch {} per rank, one thread each, {} cores; backend host; build {}\n",
-                  run.options.batch_size, run.cores, build_info().type);
+      fmt::format("ddp: a ConvNet, batch {} per rank, one thread each, {} cores; backend {}; build {}\n",
+                  run.options.batch_size, run.cores, run.options.device == "cpu" ? "host" : "auto, on GPUs",
+                  build_info().type);
   text += warning_of_build();
-  if (build_info().onednn.empty())
+  if (run.options.device == "cpu" && build_info().onednn.empty())
     text += "Built without oneDNN: layers are slow, so communication is a small part of a step.\n";
   if (!run.peer_title.empty())
-    text += fmt::format("Measured alternately with {}: DistributedDataParallel over gloo, the same model.\n",
-                        run.peer_title);
+    text += fmt::format("Measured alternately with {}: DistributedDataParallel over {}, the same model.\n",
+                        run.peer_title, run.options.device == "cpu" ? "gloo" : "nccl (gloo on a shared GPU)");
   text += fmt::format("\n{:>5}{:>9}{:>9}{:>9}{:>9}{:>9}{:>10}{:>9}", "ranks", "step ms", "compute", "comm",
                       "exposed", "bound", "images/s", "scaling");
   if (!run.peer_title.empty()) text += fmt::format("{:>11}{:>10}{:>7}", "PyTorch ms", "images/s", "ratio");
+  if (run.options.device != "cpu") text += fmt::format("{:>10}{:>7}", "graphs ms", "ratio");
   return text + '\n';
 }
 
@@ -30,6 +32,7 @@ std::string line(const DdpRun& run, const DdpRow& row) {
   if (row.peer > 0)
     text += fmt::format("{:>11.2f}{:>10.0f}{:>7.2f}", row.peer * milli, images_per_second(run, row, row.peer),
                         ratio(row));
+  if (row.graphs > 0) text += fmt::format("{:>10.2f}{:>7.2f}", row.graphs * milli, ratio_to_graphs(row));
   return text + '\n';
 }
 
@@ -39,6 +42,11 @@ std::string explanation(const DdpRun& run) {
       "comm: the all-reduces of its buckets alone; exposed: the part of them that backward did not hide;\n"
       "bound: 1.1 times the longer of both, plus 1 ms; scaling: images/s over n times those of 1 rank.\n",
       run.options.repeats);
+  if (run.options.device != "cpu")
+    text +=
+        "graphs: the recorded graphs of a step alone, on all ranks at the same time, and how much longer a "
+        "step "
+        "takes.\n";
   for (const DdpRow& row : run.rows) {
     if (row.ranks > run.cores)
       text += fmt::format("{} ranks share {} cores, so their scaling is at most {:.0f} %.\n", row.ranks,

@@ -23,6 +23,9 @@ std::string as_json(const DdpRun& run) {
     json["peer_step_ms"] = compared ? Json(row.peer * milli) : Json(nullptr);
     json["peer_images_per_s"] = compared ? Json(images_per_second(run, row, row.peer)) : Json(nullptr);
     json["ratio"] = compared ? Json(ratio(row)) : Json(nullptr);
+    json["device"] = run.options.device;
+    json["graphs_ms"] = row.graphs > 0 ? Json(row.graphs * milli) : Json(nullptr);
+    json["ratio_to_graphs"] = row.graphs > 0 ? Json(ratio_to_graphs(row)) : Json(nullptr);
     json["steps"] = row.steps;
     json["repeats"] = run.options.repeats;
     json["cores"] = run.cores;

@@ -18,6 +18,7 @@ struct DdpRow {
   double compute = 0;        // the model alone, on all ranks at the same time
   double communication = 0;  // the all-reduces alone
   double peer = 0;           // PyTorch's step; 0: not measured
+  double graphs = 0;         // a step's graphs alone, on all ranks at the same time; 0: not measured
 };
 
 struct DdpRun {
@@ -40,5 +41,7 @@ inline double images_per_second(const DdpRun& run, const DdpRow& row, double ste
 inline double scaling(const DdpRun& run, const DdpRow& row) { return run.rows.front().step / row.step; }
 // Returns our images per second, divided by the peer's; 0 without a peer.
 inline double ratio(const DdpRow& row) { return row.peer / row.step; }
+// Returns our step, divided by its graphs alone; 0 without graphs.
+inline double ratio_to_graphs(const DdpRow& row) { return row.graphs > 0 ? row.step / row.graphs : 0; }
 
 }  // namespace distlab::bench

@@ -4,12 +4,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "dist/data/dataset.h"
 #include "dist/dist.h"
 #include "dist/nn/conv_net.h"
-#include "dist/nn/cross_entropy.h"
+#include "dist/nn/graphed_step.h"
 #include "dist/nn/sgd.h"
 #include "dist/parallel/distributed_data_parallel.h"
 
@@ -20,13 +21,15 @@ inline constexpr double ddp_lr = 0.02, ddp_momentum = 0.9;
 // The training of one rank. Every rank of the default group must make the same calls.
 class Training {
  public:
-  explicit Training(std::int64_t batch_size);  // per rank
+  Training(std::int64_t batch_size, dist::Device device);  // per rank
 
-  // Each takes `steps` steps: train() as in ./distlab train; compute() of a model of this rank alone;
-  // communicate() only the all-reduces of a step's buckets.
+  // Each takes `steps` steps, and waits for the device at the end: train() as in ./distlab train; compute()
+  // of a model of this rank alone; communicate() only the all-reduces of a step's buckets; graphs(), after
+  // train() on a GPU, only the graphs of a step.
   void train(int steps);
   void compute(int steps);
   void communicate(int steps);
+  void graphs(int steps);
 
   // After train(): the seconds per step that this rank waited for gradients of other ranks, and its last
   // loss.
@@ -38,15 +41,18 @@ class Training {
   void save(const std::filesystem::path& folder);
 
  private:
-  double step(dist::nn::Module& module, dist::nn::SGD& optimizer);
+  dist::nn::GraphedStep::Step step_of(dist::nn::Module& module, dist::nn::SGD& optimizer);
   std::function<void()> start(const dist::GradBucket& bucket);
+  void wait() const;
 
+  const dist::Device device_;
   dist::data::Batch batch_;
-  dist::nn::ConvNet model_, alone_;
+  const std::unique_ptr<dist::nn::ConvNet> model_, alone_;
   dist::nn::SGD optimizer_, optimizer_alone_;
   dist::nn::CrossEntropyLoss loss_;
   std::vector<dist::Tensor> buckets_;  // of the sizes of the last step's buckets
   dist::DistributedDataParallel ddp_;
+  dist::nn::GraphedStep step_, step_alone_;
   double exposed_ = 0, last_loss_ = 0;
 };
 

@@ -26,6 +26,10 @@ double per_second(const TrainRun& run, const TrainTurn& turn) {
 
 double ratio(const TrainRun& run) { return run.theirs.step / run.ours.step; }
 
+double ratio_to_graphs(const TrainRun& run) {
+  return run.graphs_alone > 0 ? run.ours.step / run.graphs_alone : 0;
+}
+
 std::string as_text(const TrainRun& run) {
   const auto& o = run.options;
   std::string text =
@@ -46,6 +50,9 @@ std::string as_text(const TrainRun& run) {
         fmt::format("{:<16}{:>10}{:>10.2f}{:>12.2f}{:>11.2f}\n", "ratio", "", run.ours.cpu / run.theirs.cpu,
                     ratio(run), run.ours.peak_bytes / run.theirs.peak_bytes);
   }
+  if (run.graphs_alone > 0)
+    text += fmt::format("\nThe graphs of a step alone take {:.2f} ms; a step takes {:.2f} times as long.\n",
+                        run.graphs_alone * kilo, ratio_to_graphs(run));
   return text + fmt::format(
                     "\nMedians of {} turns of {} steps. cpu: the CPU time of a step, of all threads; peak: "
                     "the most memory of the process.\n",
@@ -67,6 +74,9 @@ std::string as_json(const TrainRun& run) {
   Json json = figures(run.ours);
   json["peer"] = compared ? figures(run.theirs) : Json(nullptr);
   json["ratio"] = compared ? Json(ratio(run)) : Json(nullptr);
+  const bool has_graphs = run.graphs_alone > 0;
+  json["graphs_alone_ms"] = has_graphs ? Json(run.graphs_alone * kilo) : Json(nullptr);
+  json["ratio_to_graphs"] = has_graphs ? Json(ratio_to_graphs(run)) : Json(nullptr);
   json.update({{"model", o.model},
                {"device", o.device},
                {"dtype", o.dtype},

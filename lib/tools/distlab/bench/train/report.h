@@ -16,6 +16,7 @@ struct TrainRun {
   std::int64_t parameters = 0;
   int steps = 0;  // per turn
   TrainTurn ours, theirs;
+  double graphs_alone = 0;       // seconds of the step's graphs on a GPU; 0: not measured
   std::string peer_title, blas;  // empty: not compared
 };
 
@@ -23,6 +24,8 @@ struct TrainRun {
 double per_second(const TrainRun& run, const TrainTurn& turn);
 // Our rate divided by PyTorch's.
 double ratio(const TrainRun& run);
+// Our step divided by its graphs alone; 0: not measured.
+double ratio_to_graphs(const TrainRun& run);
 
 std::string as_text(const TrainRun& run);
 std::string as_json(const TrainRun& run);

@@ -84,9 +84,13 @@ double peak_bytes() {
 TrainSteps::TrainSteps(const TrainBenchOptions& options)
     : options_(options),
       device_(options.device == "cuda" ? dist::cuda(0) : dist::cpu),
-      model_(make_model(options)) {
+      model_(make_model(options)),
+      step_(device_, [this](const dist::Tensor& inputs, const dist::Tensor& targets) {
+        return step(inputs, targets);
+      }) {
   nn::set_num_threads(options.threads);
   nn::set_matmul_precision(options.dtype == "tf32" ? "high" : "highest");
+  nn::set_tf32_convolutions(options.dtype != "f32");
   is_gpt(options) ? make_text(options, inputs_, targets_) : make_images(options, inputs_, targets_);
   if (device_ != dist::cpu) model_->to(device_);
   if (options.dtype == "bf16") {
@@ -111,8 +115,8 @@ std::int64_t TrainSteps::parameters() const {
   return count;
 }
 
-nn::Loss TrainSteps::step() {
-  auto loss = loss_.forward(model_->forward(inputs_), targets_);
+nn::Loss TrainSteps::step(const dist::Tensor& inputs, const dist::Tensor& targets) {
+  auto loss = loss_.forward(model_->forward(inputs), targets);
   optimizer_->zero_grad();
   model_->backward(loss_.backward());
   if (is_gpt(options_)) nn::clip_grad_norm(model_->parameters(), 1);
@@ -132,7 +136,7 @@ TrainTurn TrainSteps::train(int steps) {
   const double busy = cpu_seconds();
   auto began = Clock::now();
   for (int i = 0; i < steps; ++i) {
-    const auto loss = step();
+    const auto loss = step_(inputs_, targets_);
     if (device_ != dist::cpu && i + 1 < steps) continue;
     turn.loss = loss.item();
     times.push_back(seconds_since(began));
@@ -142,6 +146,16 @@ TrainTurn TrainSteps::train(int steps) {
   turn.cpu = (cpu_seconds() - busy) / steps;
   turn.peak_bytes = peak_bytes();
   return turn;
+}
+
+double TrainSteps::graphs_alone(int steps) {
+  auto& gpu = dist::device_api(device_.type);
+  const auto wait = [&] { gpu.synchronize(device_, dist::current_stream(device_)); };
+  wait();
+  const auto began = std::chrono::steady_clock::now();
+  for (int i = 0; i < steps; ++i) step_.launch_graphs_alone();
+  wait();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count() / steps;
 }
 
 }  // namespace distlab::bench

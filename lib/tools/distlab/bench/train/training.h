@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "dist/nn/cross_entropy.h"
+#include "dist/nn/graphed_step.h"
 #include "dist/nn/module.h"
 #include "dist/nn/optimizer.h"
 
@@ -20,11 +20,13 @@ class TrainSteps {
   // The weights as safetensors, in f32.
   void save(const std::filesystem::path& file);
   TrainTurn train(int steps);
+  // On a GPU, after train(): seconds per launch of the recorded step's graphs, with nothing between them.
+  double graphs_alone(int steps);
   std::int64_t parameters() const;
   std::string str() const { return model_->str(); }
 
  private:
-  dist::nn::Loss step();
+  dist::nn::Loss step(const dist::Tensor& inputs, const dist::Tensor& targets);
 
   const TrainBenchOptions options_;
   const dist::Device device_;
@@ -32,6 +34,7 @@ class TrainSteps {
   std::unique_ptr<dist::nn::Optimizer> optimizer_;
   dist::nn::CrossEntropyLoss loss_;
   dist::Tensor inputs_, targets_;
+  dist::nn::GraphedStep step_;  // on a CPU, the step itself
 };
 
 }  // namespace distlab::bench

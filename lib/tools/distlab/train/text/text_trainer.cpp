@@ -57,6 +57,10 @@ TextTrainer::TextTrainer(const TrainOptions& options)
                    .devices = {device_},
                    .bucket_bytes = ddp_text_bucket_bytes})),
       narrator_(rank_ != 0, options.text.steps, ranks_ * batch_size_ * options.text.context) {
+  if (has_gpu_steps(options, *scheme_))
+    gpu_steps_.emplace(device_, [this](const dist::Tensor& inputs, const dist::Tensor& targets) {
+      return enqueue_step(inputs, targets);
+    });
   if (options.text.sample) text_.vocabulary.encode(*options.text.sample, "the prompt");  // or throws
   if (rank_ == 0 && !options.checkpoint.empty()) check_output("--checkpoint", options.checkpoint);
   if (rank_ == 0 && !options.plot.empty()) check_output_folder("--plot", options.plot);
@@ -95,26 +99,48 @@ StepResult TextTrainer::train_until(std::int64_t last) {
                                 {.batch_size = batch_size_, .workers = 1, .pin_for = device_});
   narrator_.begin(done_);
   double loss_sum = 0;
-  Lap lap;
-  for (const auto& batch : loader) {
-    StepTimes times{.data = lap()};
-    const double loss = train_step(batch, times);
+  const auto report = [&](double loss, std::int64_t, const StepTimes& times) {
     history_.add(loss, times);
     loss_sum += loss;
     narrator_.step(done_, loss, scheme_->optimizer().lr());
+  };
+  Lap lap;
+  for (const auto& batch : loader) {
+    StepTimes times{.data = lap()};
+    if (gpu_steps_) {
+      begin_step();
+      gpu_steps_->take(batch, {rank_, done_, scheme_->optimizer().lr()}, times, report);
+    } else {
+      const double loss = train_step(batch, times);
+      report(loss, batch.size(), times);
+    }
     lap();
   }
+  if (gpu_steps_) gpu_steps_->finish(report);
   const double rate = narrator_.rate(done_);
   const auto all = summed({loss_sum, static_cast<double>(loader.size())}, device_);
   return {.done = done_, .loss = all[0] / all[1], .lr = scheme_->optimizer().lr(), .tokens_per_s = rate};
 }
 
-double TextTrainer::train_step(const data::Batch& batch, StepTimes& times) {
-  Lap lap;
+void TextTrainer::begin_step() {
   model().set_position(
       {.seed = options_.seed, .step = static_cast<std::uint64_t>(done_), .first_row = rank_ * batch_size_});
+  scheme_->optimizer().set_lr(text_lr(options_, done_++));
+}
+
+nn::Loss TextTrainer::enqueue_step(const dist::Tensor& inputs, const dist::Tensor& targets) {
+  const auto loss = loss_.forward(scheme_->module().forward(inputs), targets);
+  scheme_->optimizer().zero_grad();
+  scheme_->module().backward(loss_.backward());
+  nn::clip_grad_norm(model().parameters(), text_most_norm);
+  scheme_->step();
+  return loss;
+}
+
+double TextTrainer::train_step(const data::Batch& batch, StepTimes& times) {
+  Lap lap;
+  begin_step();
   auto& optimizer = scheme_->optimizer();
-  optimizer.set_lr(text_lr(options_, done_++));
   const auto inputs = batch.inputs.to(device_);
   const double loss = loss_.forward(scheme_->module().forward(inputs), batch.targets);
   expect_finite(loss, {rank_, done_, optimizer.lr()}, model(), inputs);

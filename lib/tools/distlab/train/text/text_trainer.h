@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "dist/data/data_loader.h"
 #include "dist/data/step_sampler.h"
@@ -9,6 +10,7 @@
 #include "dist/nn/gpt.h"
 
 #include "distlab/train/checkpoint.h"
+#include "distlab/train/gpu_steps.h"
 #include "distlab/train/history.h"
 #include "distlab/train/options.h"
 #include "distlab/train/scheme.h"
@@ -29,6 +31,8 @@ class TextTrainer {
  private:
   StepResult train_until(std::int64_t last);
   double train_step(const dist::data::Batch& batch, StepTimes& times);
+  dist::nn::Loss enqueue_step(const dist::Tensor& inputs, const dist::Tensor& targets);
+  void begin_step();
   double validation_loss();
   RunSettings settings() const;
   dist::nn::GPT& model() { return static_cast<dist::nn::GPT&>(scheme_->model()); }
@@ -45,6 +49,7 @@ class TextTrainer {
   dist::data::StepSampler sampler_;
   const std::unique_ptr<Scheme> scheme_;
   dist::nn::CrossEntropyLoss loss_{{.in_place = true}};
+  std::optional<GpuSteps> gpu_steps_;
   std::int64_t done_ = 0;  // steps since the beginning
   History history_;
   StepNarrator narrator_;

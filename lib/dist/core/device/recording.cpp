@@ -1,0 +1,135 @@
+// Recording: capture of this thread's stream, cut where the host must act; the memory of what is made
+// meanwhile. RecordedWork: its launch.
+#include "dist/core/device/recording.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "dist/core/fail.h"
+
+namespace dist {
+
+namespace {
+
+thread_local Recording* recording = nullptr;
+
+}  // namespace
+
+Graph::Graph(Graph&& other) noexcept
+    : api_(std::move(other.api_)), device_(other.device_), handle_(std::exchange(other.handle_, nullptr)) {}
+Graph& Graph::operator=(Graph&& other) noexcept {
+  std::swap(api_, other.api_);
+  std::swap(device_, other.device_);
+  std::swap(handle_, other.handle_);
+  return *this;
+}
+Graph::~Graph() {
+  if (handle_) api_->free_graph(device_, handle_);
+}
+void Graph::launch() const { api_->launch_graph(device_, current_stream(device_), handle_); }
+
+void RecordedWork::launch() {
+  if (thread_ != std::this_thread::get_id() || stream_ != current_stream(device_))
+    fail(Errc::invalid_argument,
+         "recorded work of {} is launched on another thread or stream than it was recorded on; use it on one",
+         device_.str());
+  for (const Part& part : parts_) {
+    if (!part.graph.is_empty()) part.graph.launch();
+    if (part.then) part.then();
+  }
+}
+
+void RecordedWork::launch_graphs_alone() {
+  for (const Part& part : parts_)
+    if (!part.graph.is_empty()) part.graph.launch();
+}
+
+std::size_t RecordedWork::graphs() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(parts_, [](const Part& part) { return !part.graph.is_empty(); }));
+}
+
+Recording::Recording(Device device)
+    : api_(device_api(device.type).shared_from_this()),
+      graphs_(std::dynamic_pointer_cast<GraphApi>(api_)),
+      device_(device) {
+  if (!graphs_) fail(Errc::unsupported, "{} has no graphs; take the step without one", device.str());
+  if (recording)
+    fail(Errc::invalid_argument, "this thread records already; end one recording before the next");
+  work_.device_ = device;
+  work_.stream_ = current_stream(device);
+  work_.thread_ = std::this_thread::get_id();
+  api_->synchronize(device, work_.stream_);
+  begin();
+}
+
+Recording::~Recording() { leave(); }
+
+Recording* Recording::current() { return recording; }
+
+void Recording::begin() {
+  graphs_->begin_capture(device_, work_.stream_);
+  is_capturing_ = true;
+  recording = this;
+}
+
+void Recording::cut(std::function<void()> then) {
+  is_capturing_ = false;
+  work_.parts_.push_back(
+      {Graph(graphs_, device_, graphs_->end_capture(device_, work_.stream_)), std::move(then)});
+}
+
+void Recording::between(std::function<void()> f) {
+  if (!recording) return f();
+  recording->cut(std::move(f));
+  recording->begin();
+}
+
+void Recording::refuse(std::string_view what, CallSite at) {
+  if (!recording) return;
+  fail(Errc::unsupported,
+       "{} at {}, while a step is recorded as a graph: later steps would not do it. Move it out of the step, "
+       "or take the step without a graph",
+       what, at.str());
+}
+
+RecordedWork Recording::finish() {
+  cut({});
+  leave();
+  for (Memory& memory : memory_) work_.memory_.push_back(std::move(memory.storage));
+  return std::move(work_);
+}
+
+// What is wrong with a capture that is given up does not matter any more.
+void Recording::leave() noexcept {
+  if (recording == this) recording = nullptr;
+  if (is_capturing_) {
+    is_capturing_ = false;
+    try {
+      const Graph unused(graphs_, device_, graphs_->end_capture(device_, work_.stream_));
+    } catch (const std::exception&) {  // the capture has failed, as its user has been told
+    }
+  }
+  for (const auto& f : std::exchange(afterwards_, {})) f();
+}
+
+std::shared_ptr<Storage> Recording::make_storage(Device device, std::size_t bytes) {
+  const bool is_recorded = recording && device.type != DeviceType::cpu;
+  return is_recorded ? recording->storage(device, bytes) : std::make_shared<Storage>(device, bytes);
+}
+
+// Blocks of suitable sizes only, as CachingAllocator has it.
+std::shared_ptr<Storage> Recording::storage(Device device, std::size_t bytes) {
+  if (device != device_)
+    fail(Errc::unsupported,
+         "a tensor on {} is made while a step on {} is recorded as a graph; use one device", device.str(),
+         device_.str());
+  const auto suits = [bytes](const Memory& memory) {
+    return memory.storage.use_count() == 1 && memory.bytes >= bytes && memory.bytes / 2 <= bytes;
+  };
+  const auto found = std::ranges::find_if(memory_, suits);
+  if (found != memory_.end()) return found->storage;
+  return memory_.emplace_back(Memory{std::make_shared<Storage>(device, bytes), bytes}).storage;
+}
+
+}  // namespace dist

@@ -1,0 +1,40 @@
+// Steps on a GPU: each is enqueued, as a graph once it was recorded, before the loss of the step before it is
+// read, so that the GPU never waits for the host.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "dist/data/data_loader.h"
+#include "dist/nn/graphed_step.h"
+
+#include "distlab/train/finite.h"
+#include "distlab/train/history.h"
+
+namespace distlab {
+
+class GpuSteps {
+ public:
+  // Called in the order of the steps, with each one's loss.
+  using Report = std::function<void(double loss, std::int64_t rows, const StepTimes& times)>;
+  GpuSteps(dist::Device device, dist::nn::GraphedStep::Step step) : step_(device, std::move(step)) {}
+
+  // Throws Error{invalid_argument} when the loss of the step before this one is not finite.
+  void take(const dist::data::Batch& batch, const StepOfRank& at, StepTimes times, const Report& report);
+  // Reports the last step.
+  void finish(const Report& report);
+
+ private:
+  struct Taken {
+    dist::nn::Loss loss;
+    std::int64_t rows;
+    StepOfRank at;
+    StepTimes times;
+  };
+  dist::nn::GraphedStep step_;
+  std::optional<Taken> last_;
+};
+
+}  // namespace distlab
