@@ -267,7 +267,8 @@ void expect_memory(judge::Random& random, const Pass& pass) {
   for (int rank = 0; rank < pass.n; ++rank) {
     const auto peak =
         static_cast<double>(played.done.report.peak_buffer_bytes[static_cast<std::size_t>(rank)]);
-    if (peak <= own + in_grader + (allowed + 0.5) * unit) continue;
+    const double held = (peak - own - in_grader) / unit;
+    if (held <= allowed + 0.5) continue;
     if (pass.prefetches() && pass.is_forward())
       misconception(
           "gathers_everything_at_the_start",
@@ -277,16 +278,21 @@ void expect_memory(judge::Random& random, const Pass& pass) {
       misconception(
           "keeps_the_parameters",
           "the units that have computed are still whole; fix: let their parameters go out of scope");
+    else if (pass.prefetches() && held <= allowed + 1.5 + 1 / n)
+      misconception(
+          "two_reductions_in_flight",
+          "more is held than one gather and one reduction beside the unit that computes, as if two "
+          "reductions were in flight; fix: finish the last reduction before you start the next one");
     else
       misconception(
           "keeps_full_gradients",
           "whole gradients or parameters of several units are held at the same time; fix: start the "
-          "reduction of a unit right after its backward, and keep only this rank's shard");
+          "reduction of a unit right after its backward, finish it before the next reduction starts, and "
+          "keep only this rank's shard");
     ADD_FAILURE() << fmt::format(
         "{}, each unit has {:.0f} bytes: beside its shards and their gradients ({:.0f} bytes) rank {} may "
-        "hold "
-        "{:.2f} units at the same time; it held about {:.1f}",
-        text_of(pass), unit, own, rank, allowed, (peak - own - in_grader) / unit);
+        "hold {:.2f} units at the same time; it held about {:.2f}",
+        text_of(pass), unit, own, rank, allowed, held);
     return;
   }
 }

@@ -23,8 +23,9 @@ Layer part_of(const Layer& whole, bool is_row, Part part) {
 }
 
 std::vector<Wrong> wrong_cuts(const Layer& whole, bool is_row, const Place& place, bool is_bias) {
-  std::vector<Wrong> all;
   const std::int64_t size = is_row ? whole.weight.columns : whole.weight.rows;
+  const Layer right = part_of(whole, is_row, right_part(size, place.rank, place.n));
+  std::vector<Wrong> all{shares_memory(is_bias ? right.bias : right.weight)};
   const auto add = [&](const Layer& layer, const char* name, const char* in_words) {
     all.push_back({is_bias ? layer.bias : layer.weight, name, in_words});
   };
@@ -43,7 +44,7 @@ std::vector<Wrong> wrong_cuts(const Layer& whole, bool is_row, const Place& plac
       "column-parallel layer divides are its rows; fix: copy_of_rows for column, copy_of_columns for row");
   const std::int64_t floor = size / place.n;
   add(part_of(whole, is_row, {std::min(place.rank * floor, size), floor}), "loses_the_last_entries",
-      "every rank has size / n entries, rounded down, and the last ones belong to no rank; fix: part_of()");
+      "every rank has size / n entries, rounded down, and the last ones belong to no rank; fix: own_part()");
   return all;
 }
 

@@ -203,7 +203,8 @@ void expect_heads(judge::Random& random, const PairRun& run) {
               "cuts_across_heads",
               "the second layer's columns are divided without regard to heads; fix: the columns of the heads "
               "that this rank computes"}}) ||
-        !is_right(about + ", second, bias", right.second.bias, second.at(1), run.dtype, {}, Form::vector) ||
+        !is_right(about + ", second, bias", right.second.bias, second.at(1), run.dtype,
+                  {shares_memory(right.second.bias)}, Form::vector) ||
         !gradients_are_right(about + ", first", zeros(right.first), first, run.dtype) ||
         !gradients_are_right(about + ", second", zeros(right.second), second, run.dtype))
       return;

@@ -161,6 +161,11 @@ class Play {
   }
 
   // ----------------------------------------------------------------------------------------- the tasks
+  // A part that shares the memory of the whole layer shows this.
+  static void overwrite(const lab::Linear& whole) {
+    for (Tensor t : {whole.weight, whole.bias, whole.weight_gradient, whole.bias_gradient})
+      t.fill_(lab19::overwritten);
+  }
   Json cut() {
     const std::string kind = task_.at("kind");
     Json parts;
@@ -168,13 +173,17 @@ class Play {
     for (int i = 0; i < task_.at("layers").get<int>(); ++i) {
       if (kind == "heads") {
         const auto whole = lab19::right_pair(seed_, sizes_);
-        kept.push_back(lab::cut_heads({linear_of(whole.first, dtype_), linear_of(whole.second, dtype_)},
-                                      sizes_.heads, group_));
+        const lab::Pair pair{linear_of(whole.first, dtype_), linear_of(whole.second, dtype_)};
+        kept.push_back(lab::cut_heads(pair, sizes_.heads, group_));
+        overwrite(pair.first);
+        overwrite(pair.second);
         continue;
       }
       const auto whole = lab19::right_layer(seed_, true, task_.at("outputs"), task_.at("inputs"));
       const auto& cut = kind == "row" ? lab::cut_row : lab::cut_column;
-      kept.push_back({cut(linear_of(whole, dtype_), group_), {}});
+      const lab::Linear layer = linear_of(whole, dtype_);
+      kept.push_back({cut(layer, group_), {}});
+      overwrite(layer);
     }
     return {said(kept.back().first), said(kept.back().second)};
   }

@@ -191,6 +191,13 @@ Played play(Json task, const Groups& groups, const std::string& about, bool time
   return played;
 }
 
+Wrong shares_memory(const Matrix& right) {
+  return {{right.rows, right.columns, Numbers(right.at.size(), overwritten)},
+          "shares_memory_with_the_whole",
+          "the part shares the memory of the whole layer, which has been overwritten since; a view, or the "
+          "same tensor under another name, is not a copy; fix: copy_of_rows(), copy_of_columns() or clone()"};
+}
+
 bool is_right(const std::string& about, const Matrix& right, const Json& got, const std::string& dtype,
               const std::vector<Wrong>& wrong, Form form) {
   const auto shape =

@@ -39,6 +39,8 @@ struct Wrong {
   Matrix values;
   std::string name, in_words;
 };
+// What a part has if it shares the memory of the whole layer, which has been overwritten.
+Wrong shares_memory(const Matrix& right);
 // Fails the test if a tensor that was reported is another one; `right` with one row may be a vector.
 enum class Form : std::uint8_t { matrix, vector };
 bool is_right(const std::string& about, const Matrix& right, const Json& got, const std::string& dtype,
