@@ -93,7 +93,7 @@ struct Context {
 
 // ----------------------------------------------------------------------------- Part 1: two kinds of layer
 
-// Part 1. This rank's part of a column-parallel layer: the outputs that part_of() gives it. (A column of the
+// Part 1. This rank's part of a column-parallel layer: the outputs own_part(outputs, group). (A column of the
 // mathematician's weight is a row of PyTorch's.)
 // - Output: copies of the weight's rows and of the bias's entries; gradients of zeros. No communication.
 // - Constraint: the result shares no memory with `whole`, which is given up afterwards.
@@ -101,7 +101,8 @@ struct Context {
 //   6}}.
 Linear cut_column(const Linear& whole, const ProcessGroup& group);
 
-// Part 1. This rank's part of a row-parallel layer: the inputs that part_of() gives it, and the whole bias.
+// Part 1. This rank's part of a row-parallel layer: the inputs own_part(inputs, group), and the whole
+// bias.
 // - Output, constraint: as above.
 // - Example: weight {2, 3} = {{1, 2, 3}, {4, 5, 6}} on two ranks: rank 0 has {{1, 2}, {4, 5}}, rank 1 {{3},
 //   {6}}.
@@ -166,7 +167,7 @@ Tensor pair_backward(Pair& pair, const Kept& kept, const Tensor& grad, const Mid
 // - Input: whole.first computes queries, keys and values at once: its weight has 3 * width rows, first those
 //   of all queries, then those of all keys, then those of all values, each by heads. whole.second takes the
 //   outputs of all heads, {t, width}.
-// - Output: the pair whose rank computes the heads that part_of(heads) gives it. Its `first` has the rows of
+// - Output: this rank's part of the pair; its heads are own_part(heads, group). Its `first` has the rows of
 //   its queries, then of its keys, then of its values; its `second` has the columns of its heads. As in Part
 //   1, copies and gradients of zeros. A rank may have no head.
 // - Example: 2 heads, d = 1, two ranks. The rows of `first` are q0 q1 k0 k1 v0 v1. Rank 1 has q1 k1 v1.
