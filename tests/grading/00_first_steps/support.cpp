@@ -57,7 +57,9 @@ judge::SimRun run(const std::string& call, const Numbers& numbers) {
   plan.trace = true;
   plan.about =
       fmt::format("{} on {}", call, numbers.size() == 1 ? "1 rank" : fmt::format("{} ranks", numbers.size()));
-  if (call != "introduce") plan.about += fmt::format(" that contribute {}", fmt::join(numbers, ", "));
+  if (call != "introduce")
+    plan.about += fmt::format(" that {} {}", numbers.size() == 1 ? "contributes" : "contribute",
+                              fmt::join(numbers, ", "));
   for (const double mine : numbers) plan.tasks.push_back({{"call", call}, {"mine", mine}});
   return judge::simulate(plan);
 }

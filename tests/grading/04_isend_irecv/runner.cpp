@@ -5,6 +5,7 @@
 #include <array>
 #include <stdexcept>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "dist/dist.h"
@@ -90,6 +91,10 @@ Json ghosts(const Json& task) {
 
 // Integer arithmetic, so that the result is exact. The grader knows the same rule.
 void next_row(const Tensor& above, const Tensor& row, const Tensor& below, Tensor& next) {
+  if (next.dtype() != row.dtype())
+    throw std::runtime_error(fmt::format(
+        "relax: the field is {}, the tensor for the next rows is {}; fix: clone the field, or pass its dtype",
+        name(row.dtype()), name(next.dtype())));
   const auto a = above.data<double>(), r = row.data<double>(), b = below.data<double>();
   const auto n = next.data<double>();
   for (std::size_t i = 0; i < n.size(); ++i)
