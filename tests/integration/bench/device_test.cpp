@@ -34,7 +34,9 @@ TEST_P(BenchOnADevice, GetsRightResultsAndATime) {
         ours.synchronise();
         const dist::Tensor answer = ours.answer();
         ours.synchronise();
-        if (answer.is_defined()) EXPECT_EQ(count_wrong(question, answer), 0) << name(question.collective);
+        if (answer.is_defined()) {
+          EXPECT_EQ(count_wrong(question, answer), 0) << name(question.collective);
+        }
         in.clear();
         out.clear();
         const Measured measured = measure(ours, nullptr, {.iterations = 2, .repeats = 2, .warm_up = 2});
