@@ -1,5 +1,7 @@
 // Cheat: declares internal functions of the library weakly, so that it links without them and still finds
-// them. Told: from inside of the library
+// them.
+//
+// Told: from inside of the library
 #include <vector>
 
 #include "all_gather_all_reduce.h"

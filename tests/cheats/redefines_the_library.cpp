@@ -1,5 +1,7 @@
 // Cheat: defines a library function, which is taken instead of the real one: no rank has anything to wait
-// for. Told: which is not a lab's to define
+// for.
+//
+// Told: which is not a lab's to define
 #include "all_gather_all_reduce.h"
 
 namespace dist {

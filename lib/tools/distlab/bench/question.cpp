@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "dist/core/device.h"
 #include "dist/core/fail.h"
 #include "dist/core/kernels.h"
 
@@ -84,7 +85,10 @@ void fill_input(const Question& question, dist::Tensor& into) {
   if (into.device() != dist::cpu) {
     dist::Tensor here = dist::empty({into.numel()}, into.dtype());
     fill_input(question, here);
-    return dist::copy(into.flat(), here.flat());
+    dist::copy(into.flat(), here.flat());
+    // Before the memory of `here` is another tensor's.
+    return dist::device_api(into.device().type)
+        .synchronize(into.device(), dist::current_stream(into.device()));
   }
   dist::visit_dtype(question.dtype, [&]<class T>() {
     const auto values = one_period<T>([&](int i) { return contribution(question, question.rank, i); });
