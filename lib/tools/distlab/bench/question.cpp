@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "dist/core/device.h"
 #include "dist/core/fail.h"
 #include "dist/core/kernels.h"
 
@@ -83,12 +82,10 @@ int contribution(const Question& question, int rank, std::int64_t index) {
 
 void fill_input(const Question& question, dist::Tensor& into) {
   if (into.device() != dist::cpu) {
-    dist::Tensor here = dist::empty({into.numel()}, into.dtype());
+    dist::Tensor here = dist::empty(into.shape(), into.dtype());
     fill_input(question, here);
-    dist::copy(into.flat(), here.flat());
-    // Before the memory of `here` is another tensor's.
-    return dist::device_api(into.device().type)
-        .synchronize(into.device(), dist::current_stream(into.device()));
+    into.copy_(here);
+    return;
   }
   dist::visit_dtype(question.dtype, [&]<class T>() {
     const auto values = one_period<T>([&](int i) { return contribution(question, question.rank, i); });
