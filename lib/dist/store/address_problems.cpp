@@ -1,15 +1,12 @@
 #include "dist/store/address_problems.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <memory>
-#include <string_view>
 #include <vector>
 
 #include <ifaddrs.h>
 #include <net/if.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -27,22 +24,10 @@ std::string loopback_problem() {
   return " (the loopback device of this host is down: ip link set lo up)";
 }
 
-// Those of every device that is up, without link-local ones.
 static std::string addresses_of_this_machine() {
-  ifaddrs* list = nullptr;
-  if (getifaddrs(&list) != 0) return {};
-  const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(list, freeifaddrs);
   std::vector<std::string> found;
-  for (const ifaddrs* it = list; it; it = it->ifa_next) {
-    if (!it->ifa_addr || (it->ifa_flags & IFF_UP) == 0 || (it->ifa_flags & IFF_LOOPBACK) != 0) continue;
-    std::array<char, NI_MAXHOST> host{};
-    const int family = it->ifa_addr->sa_family;
-    if (family != AF_INET && family != AF_INET6) continue;
-    const socklen_t length = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
-    if (::getnameinfo(it->ifa_addr, length, host.data(), host.size(), nullptr, 0, NI_NUMERICHOST) != 0)
-      continue;
-    if (!std::string_view(host.data()).starts_with("fe80:")) found.emplace_back(host.data());
-  }
+  for (const Interface& i : interfaces())
+    if (!i.is_loopback && !is_link_local(i.address)) found.push_back(i.address);
   return found.empty() ? "none but loopback's" : fmt::format("{}", fmt::join(found, ", "));
 }
 

@@ -5,8 +5,11 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <sys/un.h>
 
@@ -84,6 +87,33 @@ RawAddress wildcard(int family, int port) {
 
 UniqueFd stream_socket(int family) {
   return UniqueFd(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+}
+
+std::string numeric_host(const sockaddr* address) {
+  const socklen_t length = address->sa_family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+  std::array<char, NI_MAXHOST> host{};
+  if (::getnameinfo(address, length, host.data(), host.size(), nullptr, 0, NI_NUMERICHOST) != 0) return "";
+  const std::string text(host.data());
+  return text.substr(0, text.find('%'));
+}
+
+std::vector<Interface> interfaces() {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return {};
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, ::freeifaddrs);
+  std::vector<Interface> found;
+  for (const ifaddrs* it = list; it; it = it->ifa_next) {
+    if (!it->ifa_addr || (it->ifa_flags & IFF_UP) == 0) continue;
+    if (it->ifa_addr->sa_family != AF_INET && it->ifa_addr->sa_family != AF_INET6) continue;
+    std::string host = numeric_host(it->ifa_addr);
+    if (!host.empty()) found.push_back({it->ifa_name, std::move(host), (it->ifa_flags & IFF_LOOPBACK) != 0});
+  }
+  return found;
+}
+
+bool is_link_local(const std::string& host) {
+  in6_addr address;
+  return ::inet_pton(AF_INET6, host.c_str(), &address) == 1 && IN6_IS_ADDR_LINKLOCAL(&address);
 }
 
 }  // namespace dist

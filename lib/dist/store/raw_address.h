@@ -1,4 +1,4 @@
-// The kernel's form of an address, of any family.
+// The kernel's form of an address, of any family; the addresses of this machine.
 #pragma once
 
 #include <string>
@@ -31,5 +31,19 @@ RawAddress wildcard(int family, int port);
 
 // A non-blocking socket; empty on failure, with errno set.
 UniqueFd stream_socket(int family);
+
+// A network interface of this machine that is up, with one of its addresses.
+struct Interface {
+  std::string name, address;  // numeric, without the scope of a link-local one
+  bool is_loopback = false;
+};
+
+// Those that are up, once for each IPv4 and IPv6 address, in the system's order.
+std::vector<Interface> interfaces();
+
+// The numeric host of an IPv4 or IPv6 address, without its scope; "" if it has none.
+std::string numeric_host(const sockaddr* address);
+
+bool is_link_local(const std::string& host);
 
 }  // namespace dist

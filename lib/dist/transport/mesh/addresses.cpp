@@ -2,54 +2,28 @@
 // that others cannot use, honours DIST_SOCKET_IFNAME (reachable_hosts), and puts the address that leads to
 // the store first (address_towards).
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <memory>
 #include <sstream>
 
-#include <arpa/inet.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <netdb.h>
 #include <sys/socket.h>
 
 #include "dist/core/fail.h"
 #include "dist/core/handles.h"
+#include "dist/store/raw_address.h"
 #include "dist/store/socket.h"
 #include "dist/transport/mesh/rank_address.h"
 
 namespace dist::net {
 namespace {
 
-std::string text_of(const sockaddr* address) {
-  const socklen_t length = address->sa_family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
-  std::array<char, NI_MAXHOST> host{};
-  const int code = ::getnameinfo(address, length, host.data(), host.size(), nullptr, 0, NI_NUMERICHOST);
-  return code == 0 ? host.data() : "";
-}
-
-std::string without_scope(const std::string& host) { return host.substr(0, host.find('%')); }
-
-struct Interface {
-  std::string name, address;
-  bool is_loopback = false;
-};
-
 // A link-local address means something on its link only: it is kept only on the link by which the store is
 // reached.
 std::vector<Interface> interfaces(const std::string& store) {
-  ifaddrs* list = nullptr;
-  if (::getifaddrs(&list) != 0) return {};
-  std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, ::freeifaddrs);
-  std::vector<Interface> found;
-  for (const ifaddrs* it = list; it; it = it->ifa_next) {
-    if (!it->ifa_addr || (it->ifa_flags & IFF_UP) == 0) continue;
-    if (it->ifa_addr->sa_family != AF_INET && it->ifa_addr->sa_family != AF_INET6) continue;
-    const std::string host = without_scope(text_of(it->ifa_addr));
-    const bool is_of_another_link = is_link_local(host) && scope_of(store) != std::string("%") + it->ifa_name;
-    if (!host.empty() && !is_of_another_link)
-      found.push_back({it->ifa_name, host, (it->ifa_flags & IFF_LOOPBACK) != 0});
-  }
+  std::vector<Interface> found = dist::interfaces();
+  std::erase_if(
+      found, [&](const Interface& i) { return is_link_local(i.address) && scope_of(store) != "%" + i.name; });
   std::stable_partition(found.begin(), found.end(), [](const Interface& i) { return !i.is_loopback; });
   return found;
 }
@@ -69,7 +43,7 @@ std::string address_towards(const std::string& store) {
   if (!fd || ::connect(fd.get(), list->ai_addr, list->ai_addrlen) != 0 ||
       ::getsockname(fd.get(), address, &length) != 0)
     return "";
-  return without_scope(text_of(address));
+  return numeric_host(address);
 }
 
 // The loopback address at which only this machine reaches the store, or "".
@@ -122,11 +96,6 @@ std::vector<std::string> reachable_hosts(const std::string& store) {
 }  // namespace
 
 bool is_loopback(const std::string& host) { return host.starts_with("127.") || host == "::1"; }
-
-bool is_link_local(const std::string& host) {
-  in6_addr address;
-  return ::inet_pton(AF_INET6, host.c_str(), &address) == 1 && IN6_IS_ADDR_LINKLOCAL(&address);
-}
 
 std::string scope_of(const std::string& store) {
   if (!store.starts_with("tcp://")) return "";

@@ -6,6 +6,7 @@
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
 #include "dist/store/address_problems.h"
+#include "dist/store/raw_address.h"
 #include "dist/transport/mesh/mesh.h"
 
 namespace dist::net {

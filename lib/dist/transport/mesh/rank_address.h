@@ -40,10 +40,9 @@ std::vector<std::string> reachable_addresses(const std::string& store, int port)
 std::string listening_host(const std::string& store);
 
 bool is_loopback(const std::string& host);
-// Such an address is published without its scope, because each host has its own name for the link between
-// them.
-bool is_link_local(const std::string& host);
-std::string scope_of(const std::string& store);  // "%eth0" for tcp://[fe80::1%eth0]:29500, else ""
+// "%eth0" for tcp://[fe80::1%eth0]:29500, else "". A link-local address (store/raw_address.h) is published
+// without its scope, because each host has its own name for the link between them.
+std::string scope_of(const std::string& store);
 
 std::uint64_t random_number();
 
