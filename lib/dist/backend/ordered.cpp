@@ -11,17 +11,6 @@
 namespace dist {
 namespace {
 
-// Messages on it are polled, even if those of the endpoint itself move alone.
-class PolledMover final : public Mover {
- public:
-  explicit PolledMover(std::shared_ptr<Mover> inner) : inner_(std::move(inner)) {}
-  void progress(Timeout patience) override { inner_->progress(patience); }
-  void interrupt() override { inner_->interrupt(); }
-
- private:
-  const std::shared_ptr<Mover> inner_;
-};
-
 // Runs part(); throws what the observer makes of its failure.
 template <class Part>
 auto noting_failure(const BackendContext& context, const Operation& operation, const Part& part) {
@@ -42,15 +31,12 @@ OrderedBackend::OrderedBackend(std::string_view of, const BackendContext& contex
                       [this] { context_.observer->thread_started(); },
                       [this](const CollectiveWork& work) { run_collective_now(work.operation, work.points); },
                       [this](const CollectiveWork& work) { return abandon(work.operation); }});
-  apart_.emplace(std::make_shared<PolledMover>(mover_),
-                 ProgressThread::Callbacks{[this] { context_.observer->thread_started(); }, {}, {}});
 }
 
 void OrderedBackend::stop() {
   constexpr Timeout patience = std::chrono::seconds(10);
   const Deadline deadline = Deadline::after(patience);  // for other threads that wait for these messages
   for (const auto& message : messages()) message->cancel("its group was destroyed", deadline);
-  apart_.reset();
   thread_.reset();
 }
 
@@ -176,11 +162,11 @@ std::shared_ptr<WorkState> OrderedBackend::submit(Operation operation) {
 
 std::shared_ptr<WorkState> OrderedBackend::submit_message(Operation operation) {
   return start_message(
-      std::move(operation), [this](const Operation& of) { return open_message(of); }, false);
+      std::move(operation), [this](const Operation& of) { return open_message(of); }, *thread_);
 }
 
 std::shared_ptr<WorkState> OrderedBackend::start_message(Operation operation, const OpenMessage& open,
-                                                         bool apart) {
+                                                         ProgressThread& thread) {
   context_.observer->starting(operation, {});
   std::unique_ptr<Transport> transport;
   try {
@@ -191,15 +177,11 @@ std::shared_ptr<WorkState> OrderedBackend::start_message(Operation operation, co
   }
   auto work = std::make_shared<MessageWork>(std::move(operation), std::move(transport), mover_,
                                             context_.observer, context_.members);
-  if (!work->is_completed()) (apart ? apart_ : thread_)->look_after(work);
+  if (!work->is_completed()) thread.look_after(work);
   return work;
 }
 
-std::vector<std::shared_ptr<MessageWork>> OrderedBackend::messages() {
-  auto all = thread_->messages();
-  for (auto& message : apart_->messages()) all.push_back(std::move(message));
-  return all;
-}
+std::vector<std::shared_ptr<MessageWork>> OrderedBackend::messages() { return thread_->messages(); }
 
 std::vector<std::string> OrderedBackend::finish() {
   finish_lanes();

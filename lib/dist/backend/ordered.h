@@ -43,9 +43,10 @@ class OrderedBackend : public Backend {
   // Starts a message that the caller does not wait for.
   virtual std::shared_ptr<WorkState> submit_message(Operation operation);
   using OpenMessage = std::function<std::unique_ptr<Transport>(const Operation&)>;
-  // The same on what `open` returns. `apart`: it needs a thread that polls it, whatever its transport does by
-  // itself and whichever collective runs.
-  std::shared_ptr<WorkState> start_message(Operation operation, const OpenMessage& open, bool apart);
+  // The same on what `open` returns; `thread` looks after it.
+  std::shared_ptr<WorkState> start_message(Operation operation, const OpenMessage& open,
+                                           ProgressThread& thread);
+  virtual std::vector<std::shared_ptr<MessageWork>> messages();  // those that have not ended
 
   // Called by the thread that issues a collective. Null: the collective runs on the host, and has ended when
   // execute() returns.
@@ -83,14 +84,12 @@ class OrderedBackend : public Backend {
   std::shared_ptr<StreamEvents> marked(const Operation& operation);
   std::exception_ptr abandon(const Operation& operation);
 
-  std::vector<std::shared_ptr<MessageWork>> messages();  // those that have not ended
-
   const std::string_view name_;
   const std::shared_ptr<Mover> mover_;
   std::mutex mutex_;  // guards the next
   std::string broken_by_;
   std::atomic<bool> broken_{false};
-  std::optional<ProgressThread> thread_, apart_;  // apart_: for messages alone
+  std::optional<ProgressThread> thread_;
 };
 
 }  // namespace dist

@@ -19,6 +19,17 @@ namespace {
 
 constexpr Timeout look_again = std::chrono::microseconds(500);  // how often to poll what is under way
 
+// Messages on it are polled, even if those of the endpoint itself move alone.
+class PolledMover final : public Mover {
+ public:
+  explicit PolledMover(std::shared_ptr<Mover> inner) : inner_(std::move(inner)) {}
+  void progress(Timeout patience) override { inner_->progress(patience); }
+  void interrupt() override { inner_->interrupt(); }
+
+ private:
+  const std::shared_ptr<Mover> inner_;
+};
+
 bool on_device(const Operation& operation) { return operation.device().type != DeviceType::cpu; }
 
 }  // namespace
@@ -27,6 +38,8 @@ StreamBackend::StreamBackend(std::string_view of, const BackendContext& context)
     : OrderedBackend(of, context, context.endpoint),
       host_(context_),
       messages_(context.endpoint),
+      apart_(std::in_place, std::make_shared<PolledMover>(context.endpoint),
+             ProgressThread::Callbacks{[this] { context_.observer->thread_started(); }, {}, {}}),
       watch_({.started = [this] { context_.observer->thread_started(); },
               .wait_a_little = [this] { wait_a_little(); },
               .look =
@@ -57,6 +70,7 @@ void StreamBackend::give_up(const Operation& operation, const std::exception_ptr
 
 void StreamBackend::stop() {
   OrderedBackend::stop();
+  apart_.reset();
   watch_.stop();
 }
 
@@ -129,7 +143,13 @@ std::shared_ptr<WorkState> StreamBackend::submit_message(Operation operation) {
 std::shared_ptr<WorkState> StreamBackend::submit_in(Operation operation, std::shared_ptr<CopyBatch> batch) {
   operation.own_tensors();
   return start_message(
-      std::move(operation), [&](const Operation& of) { return open_on_device(of, batch); }, true);
+      std::move(operation), [&](const Operation& of) { return open_on_device(of, batch); }, *apart_);
+}
+
+std::vector<std::shared_ptr<MessageWork>> StreamBackend::messages() {
+  auto all = OrderedBackend::messages();
+  for (auto& message : apart_->messages()) all.push_back(std::move(message));
+  return all;
 }
 
 // The receives of each device are a batch of their own.

@@ -62,6 +62,7 @@ class StreamBackend : public OrderedBackend {
  private:
   int carry(const Operation& operation) final;
   std::shared_ptr<WorkState> submit_message(Operation operation) final;
+  std::vector<std::shared_ptr<MessageWork>> messages() final;
   std::shared_ptr<WorkState> submit_in(Operation operation, std::shared_ptr<CopyBatch> batch);
   std::unique_ptr<Transport> open_on_device(const Operation& operation,
                                             std::shared_ptr<CopyBatch> batch = nullptr);
@@ -77,6 +78,8 @@ class StreamBackend : public OrderedBackend {
 
   HostCollectives host_;
   DeviceMessages messages_;
+  // Polls the messages on devices, whatever the endpoint does by itself and whichever collective runs.
+  std::optional<ProgressThread> apart_;
   // Made by the first collective on a device.
   std::optional<Device> device_;
   std::optional<Stream> stream_;

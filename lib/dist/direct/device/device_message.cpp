@@ -99,6 +99,8 @@ bool DeviceMessage::has_reached(bool blocks, const Done& done, const Wake& wake)
 }
 
 bool DeviceMessage::advance(bool blocks) {
+  const bool is_for_host = stage_ != Stage::reaching && stage_ != Stage::copying && stage_ != Stage::over;
+  if (is_for_host && !has_come(blocks)) return false;
   switch (stage_) {
     case Stage::reaching: {
       const auto wake = [&] {
@@ -112,18 +114,9 @@ bool DeviceMessage::advance(bool blocks) {
       tell_reached();
       return true;
     }
-    case Stage::offered:
-      if (!has_come(blocks)) return false;
-      hear_receipt();
-      return true;
-    case Stage::expecting:
-      if (!has_come(blocks)) return false;
-      take_offer();
-      return true;
-    case Stage::following:
-      if (!has_come(blocks)) return false;
-      begin_copy();
-      return true;
+    case Stage::offered: hear_receipt(); return true;
+    case Stage::expecting: take_offer(); return true;
+    case Stage::following: begin_copy(); return true;
     case Stage::copying:
       if (!has_reached(
               blocks, [&] { return batch_->has_ended(launch_); },
@@ -132,14 +125,8 @@ bool DeviceMessage::advance(bool blocks) {
       answer(Answer::taken);
       stage_ = Stage::over;
       return true;
-    case Stage::taking:
-      if (!has_come(blocks)) return false;
-      take_through_host();
-      return true;
-    case Stage::giving:
-      if (!has_come(blocks)) return false;
-      stage_ = Stage::over;
-      return true;
+    case Stage::taking: take_through_host(); return true;
+    case Stage::giving: stage_ = Stage::over; return true;
     case Stage::over: return true;
   }
   __builtin_unreachable();
