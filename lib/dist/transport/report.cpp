@@ -101,9 +101,11 @@ Failure timeout_failure(int rank, const TransferFacts& t) {
                                      t.is_send ? "to" : "from", peer_name(t.peer), ms, advice)};
 }
 
-Failure peer_failure(int rank, const Op& op, int peer, const PeerState& state,
+Failure peer_failure(int rank, const Op& op, int peer, const PeerState& state, const std::string& first,
                      const std::vector<int>& departed) {
-  std::string text = fmt::format("{}: rank {} {}", headline(rank, op), peer, state.how);
+  const std::string end = fmt::format("rank {} {}", peer, state.how);
+  std::string text = fmt::format("{}: {}", headline(rank, op), end);
+  if (end.find(first) == std::string::npos) text += "; before that, " + first;
   for (const int other : departed)
     if (op.has_member(other)) text += fmt::format("; rank {} had left the job before", other);
   return {Errc::peer_failed, std::move(text)};

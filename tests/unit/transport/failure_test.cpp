@@ -277,6 +277,30 @@ TEST_P(Departure, who_left_first_is_named_beside_the_rank_that_died_of_it) {
   });
 }
 
+// Rank 1, whose death ends rank 0, is not in the group in which rank 3 waits for rank 0.
+TEST_P(Departure, who_died_first_is_named_beside_the_rank_of_another_group_that_died_of_it) {
+  run_world(GetParam(), [&](Rank& me) {
+    auto world = me.open(among({0, 1, 2, 3}));
+    Message message(8, Memory::arena);
+    if (me.rank() == 1) {
+      world.reset();
+      return me.die();
+    }
+    if (me.rank() != 3) {
+      expect_error(error_of([&] { world->irecv(message.view(), 1).wait(); }), Errc::peer_failed,
+                   {"rank 1 died"});
+      if (me.rank() == 2) return;
+      world.reset();
+      return me.die();
+    }
+    for (int of = 0; of < 2; ++of) {
+      auto pair = me.open(among({0, 3}));
+      expect_error(error_of([&] { pair->irecv(message.view(), 0).wait(); }), Errc::peer_failed,
+                   {": rank 0 died", "; before that, rank 1 died"});
+    }
+  });
+}
+
 TEST_P(Departure, a_reason_reaches_everybody) {
   run_world(GetParam(), [&](Rank& me) {
     auto net = me.open(among({0, 1, 2, 3}));

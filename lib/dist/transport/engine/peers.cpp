@@ -23,7 +23,7 @@ bool Peers::may_come(const Op& op, int source) const {
 Failure Peers::failure_of(const Op& op) const {
   if (!aborted_.empty()) return aborted_failure(rank_, op, aborted_);
   for (int peer : failures_)
-    if (op.has_member(peer)) return peer_failure(rank_, op, peer, state(peer), departures_);
+    if (op.has_member(peer)) return peer_failure(rank_, op, peer, state(peer), first_failure(), departures_);
   return {};
 }
 
@@ -83,7 +83,8 @@ void Peers::on_failed(int peer, const std::string& how) {
   failures_.push_back(peer);
   log(LogLevel::info, "rank {} {}", peer, how);
   transfers_.fail_ops([&](const Op& op) {
-    return op.has_member(peer) ? peer_failure(rank_, op, peer, state(peer), departures_) : Failure{};
+    return op.has_member(peer) ? peer_failure(rank_, op, peer, state(peer), first_failure(), departures_)
+                               : Failure{};
   });
   waiting_.note_activity();
   pass_on(peer, how);

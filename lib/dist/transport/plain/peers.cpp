@@ -159,8 +159,14 @@ void Plain::on_failed(int rank, const std::string& how) {
   failures_.push_back(rank);
   log(LogLevel::info, "rank {} {}", rank, how);
   for (Op* op : ops_)
-    if (op->has_member(rank)) fail(*op, peer_failure(rank_, *op, rank, peer(rank).state, departures_));
+    if (op->has_member(rank)) fail(*op, failure_by(rank, *op));
   tell_all({.kind = Kind::death_notice, .id = static_cast<std::uint64_t>(rank)}, how);
+}
+
+Failure Plain::failure_by(int rank, const Op& op) {
+  const int first = failures_.front();
+  return peer_failure(rank_, op, rank, peer(rank).state, fmt::format("rank {} {}", first, peer(first).state.how),
+                      departures_);
 }
 
 void Plain::note_departure(int rank) {

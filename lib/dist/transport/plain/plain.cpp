@@ -39,8 +39,7 @@ void Plain::open(Op& op) {
   Lock lock(mutex_);
   if (!aborted_.empty()) op.failure = aborted_failure(rank_, op, aborted_);
   for (int rank : failures_)
-    if (!op.failure && op.has_member(rank))
-      op.failure = peer_failure(rank_, op, rank, peer(rank).state, departures_);
+    if (!op.failure && op.has_member(rank)) op.failure = failure_by(rank, op);
   if (!op.failure)
     if (const auto message = unreceived(op.channel())) op.failure = unreceived_failure(rank_, op, *message);
   ops_.insert(&op);

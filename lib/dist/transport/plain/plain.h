@@ -101,6 +101,7 @@ class Plain {
   bool may_come(const Op& op, int source) const;
   void on_left(int rank);
   void on_failed(int rank, const std::string& how);
+  Failure failure_by(int rank, const Op& op);
   void note_departure(int rank);
   Failure left(const Message& message);
   void pass_on_departures();
