@@ -30,16 +30,18 @@ void HostCollectives::prepare(const Operation& operation) {
 Plan HostCollectives::choose(const Operation& operation) {
   // Contributions to premul_sum are multiplied first, in memory of their own, which the others do not map.
   const bool mapped = peers_ && operation.op.kind() != ReduceOp::Kind::premul_sum;
-  running_ = &chooser_.pick(operation, mapped);
-  direct_ = mapped ? direct_function(*running_) : nullptr;
-  return {running_->name, direct_ != nullptr};
+  const AlgorithmEntry* const next = &chooser_.pick(operation, mapped);
+  if (next != running_) direct_function_ = direct_function(*next);
+  running_ = next;
+  is_direct_ = mapped && direct_function_ != nullptr;
+  return {running_->name, is_direct_};
 }
 
 void HostCollectives::execute(const Operation& operation) {
   const auto options = [&] {
     return options_of(context_, operation, fmt::format("{}_{}", running_->name, dist::name(operation.kind)));
   };
-  if (direct_) return run_direct(*peers_, operation, direct_, OperationLabel(options));
+  if (is_direct_) return run_direct(*peers_, operation, direct_function_, OperationLabel(options));
   const auto net = context_.endpoint->open(options());
   run_collective(*net, operation, [&](CollectiveArgs args) {
     args.segment_bytes = chooser_.segment_bytes();

@@ -34,7 +34,8 @@ class HostCollectives {
   std::atomic<bool> maps_ = false;  // the same, for threads that ask while the first collective runs
   // The algorithm of the running collective.
   const AlgorithmEntry* running_ = nullptr;
-  DirectFunction direct_ = nullptr;  // where it works in mapped memory
+  DirectFunction direct_function_ = nullptr;  // how it works in mapped memory, if it does
+  bool is_direct_ = false;
 };
 
 }  // namespace dist

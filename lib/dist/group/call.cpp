@@ -18,7 +18,8 @@ namespace {
 // Reports to the observers how its user treats it.
 class ObservedWork final : public WorkState {
  public:
-  ObservedWork(std::shared_ptr<CallObserver> observers, const CallNote& call, std::shared_ptr<WorkState> work)
+  ObservedWork(std::shared_ptr<CallObservers> observers, const CallNote& call,
+               std::shared_ptr<WorkState> work)
       : observers_(std::move(observers)), call_(call), work_(std::move(work)) {}
   ~ObservedWork() override {
     if (!ended_) told_ ? observers_->returned(call_.record, true) : observers_->dropped(call_);
@@ -49,7 +50,7 @@ class ObservedWork final : public WorkState {
   void end(bool with_error) {
     if (!ended_.exchange(true)) observers_->returned(call_.record, with_error);
   }
-  const std::shared_ptr<CallObserver> observers_;
+  const std::shared_ptr<CallObservers> observers_;
   const CallNote call_;
   const std::shared_ptr<WorkState> work_;
   std::atomic<bool> ended_{false}, told_{false};

@@ -118,8 +118,7 @@ void JobState::join_virtually(const InitOptions& options) {
 }
 
 void JobState::subscribe_observers() {
-  calls = std::make_shared<CallObservers>();
-  calls->subscribe(record_calls(log), true);
+  calls = std::make_shared<CallObservers>(log);
   if (tracer) calls->subscribe(trace_calls(tracer), true);
   if (settings.debug == DebugLevel::detail) calls->subscribe(std::make_shared<MismatchCheck>(), true);
   if (simulation)

@@ -61,9 +61,13 @@ Recording::Recording(Device device)
   work_.thread_ = std::this_thread::get_id();
   api_->synchronize(device, work_.stream_);
   begin();
+  ++alive_;
 }
 
-Recording::~Recording() { leave(); }
+Recording::~Recording() {
+  --alive_;
+  leave();
+}
 
 Recording* Recording::current() { return recording; }
 
@@ -85,7 +89,7 @@ void Recording::between(std::function<void()> f) {
   recording->begin();
 }
 
-void Recording::refuse(std::string_view what, CallSite at) {
+void Recording::refuse_if_current(std::string_view what, CallSite at) {
   if (!recording) return;
   fail(Errc::unsupported,
        "{} at {}, while a step is recorded as a graph: later steps would not do it. Move it out of the step, "

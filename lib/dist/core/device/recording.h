@@ -8,6 +8,7 @@
 //   work.launch();                       // now it is done, for the first time
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -81,7 +82,9 @@ class Recording {
   static void between(std::function<void()> f);
   // Throws Error{unsupported} if this thread records: what a graph cannot do. "all_reduce at train.cpp:12,
   // while a step is recorded ...".
-  static void refuse(std::string_view what, CallSite at);
+  static void refuse(std::string_view what, CallSite at) {
+    if (alive_.load(std::memory_order_relaxed) > 0) refuse_if_current(what, at);
+  }
   RecordedWork finish();
 
   // For what makes tensors: memory of at least this many bytes on `device`. While this thread records, it
@@ -99,6 +102,7 @@ class Recording {
   void keep(std::shared_ptr<const void> used) { work_.kept_.push_back(std::move(used)); }
 
  private:
+  static void refuse_if_current(std::string_view what, CallSite at);
   void begin();
   std::shared_ptr<Storage> storage(Device device, std::size_t bytes);
   void cut(std::function<void()> then);
@@ -108,6 +112,7 @@ class Recording {
     std::shared_ptr<Storage> storage;
     std::size_t bytes;
   };
+  inline static std::atomic<int> alive_{0};  // of all threads: most programs ask in vain, in each call
   const std::shared_ptr<DeviceApi> api_;
   const std::shared_ptr<GraphApi> graphs_;  // the same object
   const Device device_;

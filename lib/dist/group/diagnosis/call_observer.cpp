@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "dist/core/rank_label.h"
+#include "dist/group/diagnosis/flight_dump.h"
 #include "dist/group/job_state.h"
 
 namespace dist {
@@ -33,9 +34,46 @@ class GroupObserver final : public OperationObserver {
 
 }  // namespace
 
+CallObservers::CallObservers(std::shared_ptr<FlightLog> log)
+    : log_(std::move(log)), recorder_(log_->recorder) {}
+
 void CallObservers::subscribe(std::shared_ptr<CallObserver> observer, bool sees_calls) {
   if (sees_calls) of_calls_.push_back(observer.get());
   all_.push_back(std::move(observer));
+}
+
+void CallObservers::issued(const GroupState& group, Operation& operation, bool async) {
+  operation.record = recorder_.issued_by([&](FlightCall& record) {
+    write_down(group, operation, record);
+    record.blocks = !async;
+  });
+  for (CallObserver* each : of_calls_) each->issued(group, operation, async);
+}
+
+void CallObservers::began(const FlightCall& call, std::uint64_t& record) {
+  record = recorder_.issued(call);
+  recorder_.started(record, {});
+  for (CallObserver* each : of_calls_) each->began(call, record);
+}
+
+void CallObservers::started(GroupState& group, const Operation& operation, const Plan& way) {
+  recorder_.started(operation.record, way.algorithm);
+  for (CallObserver* each : of_calls_) each->started(group, operation, way);
+}
+
+void CallObservers::ended(std::uint64_t record) {
+  recorder_.completed(record);
+  for (CallObserver* each : of_calls_) each->ended(record);
+}
+
+void CallObservers::explained(std::uint64_t record, std::string_view error) {
+  recorder_.failed(record, error);
+  for (const auto& each : all_) each->explained(record, error);
+}
+
+void CallObservers::waiting(const CallNote& call, Timeout timeout, bool yes) {
+  if (timeout == no_timeout) recorder_.waiting(call.record, yes);  // otherwise the rank will go on
+  for (const auto& each : all_) each->waiting(call, timeout, yes);
 }
 
 std::unique_ptr<OperationObserver> make_group_observer(JobState& job, GroupState& group) {

@@ -1,5 +1,5 @@
-// CallObserver: notified of the calls of one rank and of what becomes of them. The flight recorder, the
-// trace, the mismatch check, the watch over dropped Works and the simulator each are one.
+// CallObserver: notified of the calls of one rank and of what becomes of them. The trace, the mismatch check,
+// the watch over dropped Works and the simulator each are one.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,8 @@
 namespace dist {
 
 struct FlightCall;
+struct FlightLog;
+class FlightRecorder;
 struct GroupState;
 class JobState;
 
@@ -75,42 +77,34 @@ class SimulationObserver : public CallObserver {
 };
 
 // The observers of one rank's calls. The code that issues a call, runs it or waits for it notifies this, and
-// this each of them.
-class CallObservers final : public CallObserver {
+// this each of them: first the flight recorder, which every rank has and which numbers the calls.
+class CallObservers {
  public:
+  explicit CallObservers(std::shared_ptr<FlightLog> log);
+
   // `sees_calls`: it is also notified when calls are issued, started and ended, else only of failures and of
-  // Works. In this order; before the first call. The flight recorder, which numbers the calls, comes first.
+  // Works. In this order; before the first call.
   void subscribe(std::shared_ptr<CallObserver> observer, bool sees_calls);
 
-  void issued(const GroupState& group, Operation& operation, bool async) override {
-    for (CallObserver* each : of_calls_) each->issued(group, operation, async);
-  }
-  void began(const FlightCall& call, std::uint64_t& record) override {
-    for (CallObserver* each : of_calls_) each->began(call, record);
-  }
-  void started(GroupState& group, const Operation& operation, const Plan& way) override {
-    for (CallObserver* each : of_calls_) each->started(group, operation, way);
-  }
-  void ended(std::uint64_t record) override {
-    for (CallObserver* each : of_calls_) each->ended(record);
-  }
-  void failed(std::uint64_t record) override {
+  void issued(const GroupState& group, Operation& operation, bool async);
+  void began(const FlightCall& call, std::uint64_t& record);
+  void started(GroupState& group, const Operation& operation, const Plan& way);
+  void ended(std::uint64_t record);
+  void failed(std::uint64_t record) {
     for (const auto& each : all_) each->failed(record);
   }
-  void explained(std::uint64_t record, std::string_view error) override {
-    for (const auto& each : all_) each->explained(record, error);
-  }
-  void waiting(const CallNote& call, Timeout timeout, bool yes) override {
-    for (const auto& each : all_) each->waiting(call, timeout, yes);
-  }
-  void returned(std::uint64_t record, bool with_error) override {
+  void explained(std::uint64_t record, std::string_view error);
+  void waiting(const CallNote& call, Timeout timeout, bool yes);
+  void returned(std::uint64_t record, bool with_error) {
     for (const auto& each : all_) each->returned(record, with_error);
   }
-  void dropped(const CallNote& call) override {
+  void dropped(const CallNote& call) {
     for (const auto& each : all_) each->dropped(call);
   }
 
  private:
+  const std::shared_ptr<FlightLog> log_;
+  FlightRecorder& recorder_;
   std::vector<std::shared_ptr<CallObserver>> all_;
   std::vector<CallObserver*> of_calls_;
 };

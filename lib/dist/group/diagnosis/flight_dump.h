@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "dist/group/diagnosis/call_observer.h"
 #include "dist/group/diagnosis/flight_recorder.h"
 
 namespace dist {
@@ -19,9 +18,6 @@ struct FlightLog {
   const std::string directory;  // empty: no dumps
   FlightRecorder recorder;
 };
-
-// Records the calls of this rank, and numbers them.
-std::shared_ptr<CallObserver> record_calls(std::shared_ptr<FlightLog> log);
 
 // {"rank": 1, "world_size": 4, "reason": "timeout", "records": [{"operation": "all_reduce", ...}]}; times in
 // seconds since 1970, oldest record first.

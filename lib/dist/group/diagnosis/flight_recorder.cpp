@@ -1,7 +1,6 @@
 // The flight recorder beyond what every call needs (that is in the header). started(), completed() and
 // failed() follow a call; keep_open_locked() saves calls that are still open when the ring overwrites them;
-// snapshot(), activity(), find() and stood_in() answer what the rank is doing. FlightRecording subscribes it
-// to the calls.
+// snapshot(), activity(), find() and stood_in() answer what the rank is doing.
 #include "dist/group/diagnosis/flight_recorder.h"
 
 #include <fmt/format.h>
@@ -19,6 +18,8 @@ bool has_root(OpKind kind) {
          kind == OpKind::gather;
 }
 
+}  // namespace
+
 void write_down(const GroupState& group, const Operation& operation, FlightCall& record) {
   record.family = is_collective(operation.kind) ? CallFamily::collective : CallFamily::message;
   record.operation = name(operation.kind);
@@ -35,37 +36,6 @@ void write_down(const GroupState& group, const Operation& operation, FlightCall&
   if (!is_collective(operation.kind)) record.tag = operation.tag;
   record.where = operation.where;
 }
-
-class FlightRecording final : public CallObserver {
- public:
-  explicit FlightRecording(std::shared_ptr<FlightLog> log)
-      : log_(std::move(log)), recorder_(log_->recorder) {}
-
-  void issued(const GroupState& group, Operation& operation, bool async) override {
-    operation.record = recorder_.issued_by([&](FlightCall& record) {
-      write_down(group, operation, record);
-      record.blocks = !async;
-    });
-  }
-  void began(const FlightCall& call, std::uint64_t& record) override {
-    record = recorder_.issued(call);
-    recorder_.started(record, {});
-  }
-  void started(GroupState&, const Operation& operation, const Plan& way) override {
-    recorder_.started(operation.record, way.algorithm);
-  }
-  void ended(std::uint64_t record) override { recorder_.completed(record); }
-  void explained(std::uint64_t record, std::string_view error) override { recorder_.failed(record, error); }
-  void waiting(const CallNote& call, Timeout timeout, bool yes) override {
-    if (timeout == no_timeout) recorder_.waiting(call.record, yes);  // otherwise the rank will go on
-  }
-
- private:
-  const std::shared_ptr<FlightLog> log_;
-  FlightRecorder& recorder_;
-};
-
-}  // namespace
 
 std::string_view name(RecordState state) {
   switch (state) {
@@ -236,10 +206,6 @@ std::vector<FlightRecord> FlightRecorder::stood_in() const {
     records.push_back(std::move(record));
   }
   return records;
-}
-
-std::shared_ptr<CallObserver> record_calls(std::shared_ptr<FlightLog> log) {
-  return std::make_shared<FlightRecording>(std::move(log));
 }
 
 }  // namespace dist

@@ -24,6 +24,9 @@
 
 namespace dist {
 
+struct GroupState;
+struct Operation;
+
 enum class RecordState : std::uint8_t { issued, running, completed, failed };
 
 std::string_view name(RecordState state);  // "issued", ...
@@ -47,6 +50,9 @@ struct FlightCall {
   std::uint64_t tag = 0;  // for a message
   CallSite where;
 };
+
+// Fills in all but `blocks` and `algorithm`.
+void write_down(const GroupState& group, const Operation& operation, FlightCall& record);
 
 // What became of the call; filled in by the recorder.
 struct FlightRecord : FlightCall {

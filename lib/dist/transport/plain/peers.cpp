@@ -165,8 +165,8 @@ void Plain::on_failed(int rank, const std::string& how) {
 
 Failure Plain::failure_by(int rank, const Op& op) {
   const int first = failures_.front();
-  return peer_failure(rank_, op, rank, peer(rank).state, fmt::format("rank {} {}", first, peer(first).state.how),
-                      departures_);
+  return peer_failure(rank_, op, rank, peer(rank).state,
+                      fmt::format("rank {} {}", first, peer(first).state.how), departures_);
 }
 
 void Plain::note_departure(int rank) {
