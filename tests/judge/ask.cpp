@@ -9,8 +9,9 @@
 
 namespace judge {
 
-Json ask(const std::string& call, const Json& cases) {
+Json ask(const std::string& call, const Json& cases, const Hidden& hidden) {
   Team team(runner(), 1);
+  team.hide(hidden);
   team.start(0, {{"call", call}, {"cases", cases}});
   const auto outcomes = team.finish();
   if (!all_completed(outcomes)) return Json::array();

@@ -11,7 +11,8 @@ inline constexpr std::size_t longest_answer = std::size_t{2} << 20;  // bytes of
 inline constexpr std::size_t most_answered = std::size_t{16} << 20;  // bytes of all frames of a run
 inline constexpr std::size_t most_values = std::size_t{1} << 20;     // of all frames of a run
 inline constexpr int most_frames = 16;                               // of one process
-inline constexpr int deepest_value = 16;                             // arrays and objects within each other
+inline constexpr int most_requests = 1 << 14;  // of one process, for hidden data: frames of their own
+inline constexpr int deepest_value = 16;       // arrays and objects within each other
 
 // What all processes of a run may still say.
 struct Allowance {

@@ -28,12 +28,13 @@ namespace {
 
 // Descriptors of the new process, at places that do not clash with 0 to 5.
 struct Ends {
-  int input, output, channel, line, report;  // line: -1 for none
+  int input, output, channel, line, report, group;  // line, group: -1 for none
 };
 
 // Runs between vfork and exec, in the memory of a program that has threads: system calls only, and none of
 // those that the C library makes for all threads.
 [[noreturn]] void become(char* const* arguments, const char* folder, const Ends& ends) {
+  if (ends.group >= 0 && ::write(ends.group, "0", 1) != 1) ::_exit(127);
   ::setpgid(0, 0);
   sigset_t none;
   sigemptyset(&none);
@@ -78,7 +79,7 @@ std::pair<dist::UniqueFd, dist::UniqueFd> socket_pair() {
 }
 
 Child::Child(const Confined& confined, dist::UniqueFd line)
-    : isolation_(confined.isolation), passing_user_(confined.passing_user) {
+    : isolation_(confined.isolation), passing_user_(confined.passing_user), group_(confined.group) {
   auto [channel, their_channel] = socket_pair();
   auto [output, their_output] = pipe_to_read();
   auto [report, their_report] = pipe_to_read();
@@ -99,7 +100,8 @@ Child::Child(const Confined& confined, dist::UniqueFd line)
   if (pid_ < 0) refused("no new process");
   if (pid_ == 0)
     become(arguments.data(), confined.folder.c_str(),
-           {input_end.get(), output_end.get(), channel_end.get(), line_end.get(), report_end.get()});
+           {input_end.get(), output_end.get(), channel_end.get(), line_end.get(), report_end.get(),
+            group_ ? group_->entrance() : -1});
   ::setpgid(pid_, pid_);  // the child calls it, too: one of the two is first
   pidfd_ = dist::UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   if (!pidfd_) {
@@ -130,6 +132,7 @@ int Child::end() {
   // Also ends what has left the group and the session: in name spaces of their own no process outlives the
   // first one.
   if (passing_user_ && isolation_ == Isolation::user_id) clean_up_after(*passing_user_);
+  group_.reset();
   return status_;
 }
 

@@ -54,6 +54,7 @@ class Child {
   dist::UniqueFd channel_, output_, report_, pidfd_;
   const Isolation isolation_;
   const std::shared_ptr<PassingUser> passing_user_;  // whose processes are all this child's
+  std::shared_ptr<ControlGroup> group_;
   pid_t pid_ = -1;
   int status_ = 0;
   std::size_t peak_memory_bytes_ = 0;

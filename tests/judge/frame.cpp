@@ -83,7 +83,7 @@ std::optional<Json> FrameReader::next() {
   const auto size = body_size(rest, longest_answer);
   if (rest.size() < header_bytes + size) return std::nullopt;
   const auto body = rest.substr(header_bytes, size);
-  if (++frames_ > most_frames) throw std::runtime_error(fmt::format("more than {} frames came", most_frames));
+  if (++frames_ > most_) throw std::runtime_error(fmt::format("more than {} frames came", most_));
   const Shape shape = shape_of(body);
   if (shape.depth > deepest_value)
     throw std::runtime_error(

@@ -41,12 +41,13 @@ class FrameReader {
   // Both throw std::runtime_error when the bytes are not a frame, or more than the process may say.
   void feed(std::span<const char> piece);
   std::optional<Json> next();  // the next complete frame
+  void allow(int frames) { most_ += frames; }
 
  private:
   std::shared_ptr<Allowance> run_;
   std::string pending_;
   std::size_t taken_ = 0;  // of pending_
-  int frames_ = 0;
+  int frames_ = 0, most_ = most_frames;
 };
 
 std::string to_hex(std::string_view bytes);

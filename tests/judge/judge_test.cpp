@@ -129,6 +129,10 @@ Json misbehave(const Json& task) {
     judge::write_frame(judge::channel_fd, {{"ready", true}});
     std::this_thread::sleep_for(1h);
   }
+  if (how == "fetch") return {judge::fetch({7, 0}), judge::fetch({7, 1}), judge::fetch({7, 2})};
+  if (how == "fetch forever") {
+    while (true) judge::fetch({0, 0});
+  }
   if (how == "break out") return break_out(task);
   if (how == "look around") {
     Json found{{"variables", Json::array()}, {"descriptors", 0}};
@@ -170,8 +174,9 @@ class BusyProcessor {
   std::array<pid_t, 6> others_{};
 };
 
-Outcome outcome_of(const std::string& how, Limits limits = {}) {
+Outcome outcome_of(const std::string& how, Limits limits = {}, const judge::Hidden& hidden = {}) {
   Team team("/proc/self/exe", 1, limits);
+  team.hide(hidden);
   team.start(0, {{"how", how}});
   return team.finish().at(0);
 }
@@ -286,6 +291,30 @@ TEST(Judge, counts_what_is_said_before_it_keeps_it) {
     EXPECT_FALSE(outcome.completed) << how;
     EXPECT_NE(outcome.how_it_ended.find(why), std::string::npos) << how << ": " << outcome.how_it_ended;
   }
+}
+
+TEST(Judge, gives_hidden_data_piece_by_piece) {
+  std::vector<std::int64_t> asked;
+  const auto outcome = outcome_of("fetch", {}, [&](int rank, const judge::Request& request) {
+    EXPECT_EQ(rank, 0);
+    EXPECT_EQ(request.of, 7);
+    asked.push_back(request.index);
+    return request.index < 2 ? Json(10 * request.index) : Json();
+  });
+  ASSERT_TRUE(outcome.completed) << outcome.how_it_ended;
+  EXPECT_EQ(outcome.reply, (Json{0, 10, nullptr}));
+  EXPECT_EQ(asked, (std::vector<std::int64_t>{0, 1, 2}));
+}
+
+TEST(Judge, bounds_the_requests_for_hidden_data) {
+  int asked = 0;
+  const auto outcome = outcome_of("fetch forever", {.work = 60s, .asleep = 300s},
+                                  [&](int, const judge::Request&) { return ++asked; });
+  EXPECT_FALSE(outcome.completed);
+  EXPECT_LE(asked, judge::most_requests + judge::most_frames);
+  EXPECT_NE(outcome.how_it_ended.find("frames came"), std::string::npos) << outcome.how_it_ended;
+  const auto without = outcome_of("fetch");
+  EXPECT_NE(without.how_it_ended.find("where the task has none"), std::string::npos) << without.how_it_ended;
 }
 
 TEST(Judge, knows_from_the_kernel_how_much_memory_a_process_had) {

@@ -21,6 +21,9 @@ Milliseconds own_work() {
   return Milliseconds(used.tv_sec * 1000 + used.tv_nsec / 1'000'000);
 }
 
+// Requests for hidden data that came while this program looked at the processes, on a busy machine.
+constexpr Milliseconds most_owed{30'000};
+
 double seconds(Milliseconds time) { return std::chrono::duration<double>(time).count(); }
 
 }  // namespace
@@ -33,10 +36,14 @@ Patience::Patience(const Limits& limits)
       period_(std::max(shortest_period, std::min(most_asleep_, most_work_) / looks)),
       own_work_before_(own_work()) {}
 
-bool Patience::is_used_up(const std::vector<pid_t>& processes) {
+bool Patience::is_used_up(const std::vector<pid_t>& processes, const std::function<bool()>& owes) {
   const auto now = Clock::now();
   if (!why_.empty() || now < looked_ + period_) return !why_.empty();
-  const Census census = census_of(processes);
+  Census census = census_of(processes);
+  if (!census.is_awake && owed_ < most_owed && owes && owes()) {
+    census.is_awake = true;
+    owed_ += std::chrono::duration_cast<Milliseconds>(now - looked_);
+  }
   // If a look comes late, the time before it counts as sleep only if the processes slept at both ends and did
   // no work in between.
   const bool was_asleep = !before_.is_awake && before_.worked == census.worked;

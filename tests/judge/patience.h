@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ class Patience {
   // Whether it is used up by these processes and all that they have started, or by what this program works
   // for them. They are looked at some hundred times before it is, and a call between takes no time. Throws
   // Trouble when after limits.wall they have neither worked nor slept enough to say.
-  bool is_used_up(const std::vector<pid_t>& processes);
+  // `owes`: whether they wait for something that this program has not done yet; believed for 30 s in all.
+  bool is_used_up(const std::vector<pid_t>& processes, const std::function<bool()>& owes = {});
   Milliseconds asleep() const { return asleep_; }
   // What it has seen so far of work, this program's included, and of sleep.
   Milliseconds spent() const { return asleep_ + before_.worked + own_work_; }
@@ -40,7 +42,7 @@ class Patience {
   Milliseconds own_work_{0};            // since then
   Clock::time_point looked_ = started_;
   Census before_{.is_awake = true};  // at the last look
-  Milliseconds asleep_{0};
+  Milliseconds asleep_{0}, owed_{0};
   std::string why_;
 };
 

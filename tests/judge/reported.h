@@ -2,12 +2,14 @@
 // task, each thing once.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
 
 #include "judge/frame.h"
+#include "judge/hidden.h"
 
 namespace judge {
 
@@ -22,5 +24,8 @@ struct Reported {
   // Frames of another task, and frames that no runner would write, are ignored.
   void take(Json frame, std::string_view nonce);
 };
+
+// Where the frame asks for hidden data. A request has the nonce, too.
+std::optional<Request> request_in(const Json& frame, std::string_view nonce);
 
 }  // namespace judge

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "judge/frame.h"
+#include "judge/hidden.h"
 
 namespace judge {
 
@@ -17,5 +18,9 @@ int serve(const std::function<Json(const Json& task)>& handle);
 
 // {"value": graded()}, or {"error": {"code", "what", "todo"}} for what it throws.
 Json attempt(const std::function<Json()>& graded);
+
+// A piece of the task's hidden data, from the grader; from any thread. Throws std::runtime_error when the
+// grader is gone.
+Json fetch(const Request& request);
 
 }  // namespace judge

@@ -220,6 +220,7 @@ Confined confine(const Command& command, const Limits& limits) {
     break;
   }
   Confined one = confined;
+  one.group = control_group(limits);
   if (std::ranges::find(one.argv, some_user) == one.argv.end()) return one;
   one.passing_user = passing_user();
   put_user(one, one.passing_user->id());

@@ -11,6 +11,7 @@
 
 #include <sys/types.h>
 
+#include "judge/cgroup.h"
 #include "judge/passing_user.h"
 
 namespace judge {
@@ -40,6 +41,7 @@ struct Confined {
   std::vector<std::string> argv;
   std::string folder = {};                         // to go to first; empty: stay where we are
   std::shared_ptr<PassingUser> passing_user = {};  // as whom it runs in the end, where that is one
+  std::shared_ptr<ControlGroup> group = {};        // which it enters first, where there is one
 };
 
 // The best that works here for this command; found out by trying, once for each command.

@@ -160,6 +160,7 @@ SimRun simulate(const SimPlan& plan) {
   }
   Team team(plan.program.empty() ? runner() : plan.program, static_cast<int>(plan.tasks.size()), plan.limits,
             std::move(theirs));
+  team.hide(plan.hidden);
   std::vector<Json> tasks = plan.tasks;
   for (Json& task : tasks) task.update({{"simulated", true}, {"eager", plan.eager}});
   team.start_all(tasks);

@@ -14,6 +14,7 @@
 
 #include "judge/child.h"
 #include "judge/frame.h"
+#include "judge/hidden.h"
 #include "judge/outcome.h"
 
 namespace judge {
@@ -53,6 +54,7 @@ struct SimPlan {
   std::string schedule = {};        // RunOptions::seed; empty: the ordinary one
   bool trace = false;               // report.trace has every call and message
   Limits limits = {};
+  Hidden hidden = {};        // data that the ranks ask for, piece by piece
   std::string program = {};  // empty: runner()
   std::string about = {};  // what the run is, said before each complaint: "exchange on 4 ranks, eager sends"
 };

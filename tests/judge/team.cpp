@@ -67,6 +67,7 @@ struct Team::Member {
          std::shared_ptr<Allowance> allowance)
       : child(confine(program, limits), std::move(line)), frames(std::move(allowance)) {}
 
+  int rank = 0;
   Child child;
   FrameReader frames;
   std::string nonce = fresh_nonce();
@@ -83,9 +84,15 @@ Team::Team(const std::string& program, int size, const Limits& limits, std::vect
   const auto allowance = std::make_shared<Allowance>();
   for (auto& line : lines)
     members_.push_back(std::make_unique<Member>(program, limits, std::move(line), allowance));
+  for (int rank = 0; rank < size; ++rank) members_[static_cast<std::size_t>(rank)]->rank = rank;
 }
 
 Team::~Team() = default;
+
+void Team::hide(const Hidden& hidden) {
+  hidden_ = hidden;
+  for (auto& member : members_) member->frames.allow(hidden_ ? most_requests : 0);
+}
 
 void Team::start(int rank, const Json& task) {
   wait_until_ready();
@@ -138,7 +145,13 @@ void Team::listen(Milliseconds duration) {
 bool Team::is_overdue() {
   std::vector<pid_t> processes;
   for (const auto& member : members_) processes.push_back(member->child.pid());
-  return patience_.is_used_up(processes);
+  if (!hidden_) return patience_.is_used_up(processes);
+  // A process whose request has not been answered yet waits for the grader, and so do those that wait for it.
+  return patience_.is_used_up(processes, [this] {
+    const int before = given_;
+    poll_once(Milliseconds(0));
+    return given_ != before;
+  });
 }
 
 void Team::stop() {
@@ -187,6 +200,10 @@ void Team::take_channel(Member& member) {
   try {
     member.frames.feed({piece.data(), static_cast<std::size_t>(got)});
     while (auto frame = member.frames.next()) {
+      if (const auto request = request_in(*frame, member.nonce)) {
+        give(member, *request);
+        continue;
+      }
       const bool had_answered = member.said.has_answered();
       member.said.take(std::move(*frame), member.nonce);
       if (had_answered || !member.said.has_answered()) continue;
@@ -198,6 +215,18 @@ void Team::take_channel(Member& member) {
     member.channel_open = false;
     member.child.kill();
   }
+}
+
+// A runner has one request under way, so there is always room for the piece.
+void Team::give(Member& member, const Request& request) {
+  if (!hidden_) throw std::runtime_error("a request for data, where the task has none");
+  ++given_;
+  const std::string frame = frame_of({{"piece", hidden_(member.rank, request)}});
+  if (member.child.pid() < 0) return;  // it has ended meanwhile
+  const auto put = ::send(member.child.channel(), frame.data(), frame.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  const bool is_gone = put < 0 && (errno == EPIPE || errno == ECONNRESET);
+  if (!is_gone && put != static_cast<ssize_t>(frame.size()))
+    throw std::runtime_error("requests for data that are not read");
 }
 
 void Team::take_output(Member& member) {

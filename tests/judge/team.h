@@ -8,6 +8,7 @@
 
 #include "judge/child.h"
 #include "judge/frame.h"
+#include "judge/hidden.h"
 #include "judge/patience.h"
 
 namespace judge {
@@ -23,6 +24,7 @@ class Team {
        std::vector<dist::UniqueFd> lines = {});
   ~Team();
 
+  void hide(const Hidden& hidden);  // before the tasks go out: what their runners may ask for
   int size() const { return static_cast<int>(members_.size()); }
   void start(int rank, const Json& task);  // once for each rank
   void start_all(const std::vector<Json>& tasks);
@@ -45,11 +47,14 @@ class Team {
   void wait_until_ready();
   void poll_once(Milliseconds patience);
   void take_channel(Member& member);
+  void give(Member& member, const Request& request);
   void take_output(Member& member);
   void conclude(Member& member);
 
   const std::string program_;
   const Limits limits_;
+  Hidden hidden_;
+  int given_ = 0;  // pieces of it
   std::vector<std::unique_ptr<Member>> members_;
   Patience patience_;
 };
