@@ -20,7 +20,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-const Limits limits{.work = Milliseconds(60'000),
+const Limits limits{.work = Milliseconds(30'000),
                     .output_bytes = 32 << 10,
                     .processes = 32,
                     .memory_bytes = std::size_t{3} << 30,

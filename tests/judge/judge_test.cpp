@@ -30,6 +30,7 @@
 #include "judge/runner.h"
 #include "judge/sandbox.h"
 #include "judge/team.h"
+#include "judge/trouble.h"
 
 judge::Json rank_does(const judge::Json& task);     // sim_run_test.cpp
 judge::Json sums_wrongly(const judge::Json& task);  // sim_run_test.cpp
@@ -229,11 +230,21 @@ TEST(Judge, is_less_patient_when_all_runs_together_have_taken_long) {
   outcome_of("work for 0.2 s", {.work = 600ms});
   outcome_of("hang", {.asleep = 4s});
   EXPECT_GT(judge::progress().beyond, before.beyond);
-  judge::progress().beyond = 60s;
+  judge::progress().beyond = 30s;
   const auto how = outcome_of("hang").how_it_ended;  // 10 s / 6, to the next look
   EXPECT_TRUE(how.starts_with("had not finished after 1.") || how.starts_with("had not finished after 2."))
       << how;
   EXPECT_TRUE(outcome_of("work for 0.2 s").completed);
+  judge::progress() = before;
+}
+
+TEST(Judge, starts_no_run_when_all_runs_together_have_taken_too_long) {
+  const auto before = judge::progress();
+  judge::progress().beyond = 39s;
+  const auto how = outcome_of("hang", {.asleep = 60s}).how_it_ended;  // what is left
+  EXPECT_TRUE(how.starts_with("had not finished after 1.") || how.starts_with("had not finished after 2."))
+      << how;
+  EXPECT_THROW(outcome_of("well"), judge::OutOfPatience);
   judge::progress() = before;
 }
 

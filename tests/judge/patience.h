@@ -24,11 +24,12 @@ class Patience {
   // Whether it is used up by these processes and all that they have started, or by what this program works
   // for them. They are looked at some hundred times before it is, and a call between takes no time. Throws
   // Trouble when after limits.wall they have neither worked nor slept enough to say.
-  // `owes`: whether they wait for something that this program has not done yet; believed for 30 s in all.
+  // `owes`: whether they wait for something that this program has not done yet; believed for 10 s in all.
   bool is_used_up(const std::vector<pid_t>& processes, const std::function<bool()>& owes = {});
   Milliseconds asleep() const { return asleep_; }
-  // What it has seen so far of work, this program's included, and of sleep.
-  Milliseconds spent() const { return asleep_ + before_.worked + own_work_; }
+  // What it has seen so far of work, this program's included, and of sleep, also while this program owed
+  // something.
+  Milliseconds spent() const { return asleep_ + owed_ + before_.worked + own_work_; }
   Milliseconds worked() const { return before_.worked; }
   // "had not finished after 10.0 s of work"; empty as long as it is not used up.
   const std::string& why() const { return why_; }

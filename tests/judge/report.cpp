@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "judge/progress.h"
+#include "judge/trouble.h"
 
 namespace judge {
 namespace {
@@ -25,7 +26,7 @@ int number(const testing::TestResult& result, std::string_view key) {
   return text.empty() ? 0 : std::stoi(text);
 }
 
-// An exception that reading an answer has thrown, as GoogleTest quotes it:
+// An exception that reading an answer has thrown, or OutOfPatience, as GoogleTest quotes it:
 //   C++ exception with description "[json.exception.type_error.302] type must be number, but is null" thrown
 //   in ...
 std::string words_of_exception(std::string_view text) {
@@ -33,6 +34,7 @@ std::string words_of_exception(std::string_view text) {
   const auto begin = text.find(start), stop = text.rfind(end);
   if (begin != text.npos && stop != text.npos && begin + start.size() <= stop)
     text = text.substr(begin + start.size(), stop - begin - start.size());
+  if (text.starts_with(not_tried)) return std::string(text);
   if (text.starts_with("[json.exception.")) text.remove_prefix(std::min(text.find("] ") + 2, text.size()));
   const bool has_no_number = text.find("but is null") != text.npos;
   return fmt::format("a rank answered what cannot be graded: {}",

@@ -1,6 +1,7 @@
 // The report of a grading program: this program once more, as the grader of the samples below. They are
 // disabled, so that they run only when they are asked for.
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -17,6 +18,8 @@
 #include <sys/wait.h>
 
 #include "judge/exam.h"
+#include "judge/progress.h"
+#include "judge/team.h"
 #include "judge/trouble.h"
 
 namespace {
@@ -59,6 +62,11 @@ TEST(Broken, DISABLED_by_an_answer) {
 TEST(Broken, DISABLED_by_another) {
   judge::worth(2, 2);
   std::abort();
+}
+TEST(Patience, DISABLED_of_the_runs_before) {
+  judge::worth(4, 3);
+  judge::progress().beyond = std::chrono::hours(1);
+  judge::Team(judge::runner(), 1);
 }
 TEST(Trouble, DISABLED_is_killed) { ::raise(SIGKILL); }
 TEST(Trouble, DISABLED_of_the_judge) { throw judge::Trouble("no memory"); }
@@ -156,6 +164,18 @@ TEST(Report, an_answer_that_breaks_its_reader_is_a_wrong_one) {
   EXPECT_EQ(line_of("DISABLED_passes").at("result"), "passed");
   EXPECT_EQ(line_of("DISABLED_out_of_range").at("result"), "failed");
   EXPECT_EQ(run.lines[5], (Json{{"done", true}, {"tests", 4}}));
+}
+
+TEST(Report, a_test_that_is_not_tried_has_failed) {
+  const auto run = run_samples("Sample.DISABLED_passes:Patience.*");
+  EXPECT_EQ(run.exit_code, 1);
+  ASSERT_EQ(run.lines.size(), 4U);
+  EXPECT_EQ(run.lines[2].at("result"), "failed");
+  EXPECT_EQ(run.lines[2].at("points"), 4);
+  ASSERT_EQ(run.lines[2].at("messages").size(), 1U);
+  const std::string message = run.lines[2].at("messages")[0];
+  EXPECT_TRUE(message.starts_with("not tried: the ranks of earlier runs have taken")) << message;
+  EXPECT_EQ(run.lines[3], (Json{{"done", true}, {"tests", 2}}));
 }
 
 TEST(Report, has_no_end_when_the_judge_comes_to_grief) {

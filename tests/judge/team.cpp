@@ -16,6 +16,7 @@
 #include "judge/outcome.h"
 #include "judge/progress.h"
 #include "judge/reported.h"
+#include "judge/trouble.h"
 
 namespace judge {
 namespace {
@@ -33,13 +34,28 @@ constexpr int least_part = 4;
 constexpr Milliseconds quick{500};  // most runs of the solutions
 constexpr Milliseconds most_beyond{20'000};
 constexpr int least_part_beyond = 6;
+// In the end no run is started any more: the grade is what has been seen by then.
+constexpr Milliseconds most_in_all{40'000};
 
+// What a right answer may take of these limits.
+Milliseconds expected(const Limits& limits) { return limits.work > Limits{}.work ? limits.work / 2 : quick; }
+
+// Throws OutOfPatience when nothing is left.
 Limits shortened(Limits limits) {
+  const Milliseconds left = most_in_all - progress().beyond;
+  if (left <= Milliseconds(0))
+    throw OutOfPatience(
+        fmt::format("the ranks of earlier runs have taken {} s longer than right answers do; fix the first "
+                    "test that failed",
+                    most_in_all / Milliseconds(1000)));
+  const Milliseconds most = left + expected(limits);
   const int part = std::min(1 << std::min(progress().stopped_runs, 2), least_part);
   const int own_part = progress().beyond > most_beyond ? least_part_beyond : part;
   if (limits.work == Limits{}.work) limits.work /= own_part;
   limits.asleep /= limits.asleep == Limits{}.asleep ? own_part : part;
   limits.own_work /= part;
+  for (Milliseconds* limit : {&limits.work, &limits.asleep, &limits.own_work})
+    *limit = std::min(*limit, most);
   return limits;
 }
 
@@ -163,7 +179,7 @@ void Team::stop() {
 std::vector<Outcome> Team::finish() {
   while (!all_ended() && !is_overdue()) poll_once(look_again);
   if (!patience_.why().empty()) ++progress().stopped_runs;
-  progress().beyond += std::max(patience_.spent() - quick, Milliseconds(0));
+  progress().beyond += std::max(patience_.spent() - expected(limits_), Milliseconds(0));
   std::vector<Outcome> outcomes;
   for (auto& member : members_) {
     conclude(*member);
