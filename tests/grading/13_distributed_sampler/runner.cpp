@@ -18,23 +18,24 @@ using judge::attempt, judge::Json;
 // Thrown when a reader keeps reading although no sample is left for it.
 struct Starved {};
 
-// 0, 1, 2, ... up to `samples`, or forever. A reader that keeps reading although no sample is left for it is
-// stopped.
-class Numbers : public lab::Stream {
+// A stream whose samples the grader has. It says "starved" to a reader that keeps reading although no sample
+// is left for it.
+class Hidden : public lab::Stream {
  public:
-  Numbers(std::int64_t samples, std::int64_t first, std::int64_t patience)
-      : samples_(samples), first_(first), patience_(patience) {}
+  explicit Hidden(std::int64_t number) : number_(number) {}
 
   std::optional<std::int64_t> next() override {
-    if (++reads_ > patience_) throw Starved{};
-    if (samples_ >= 0 && given_ == samples_) return std::nullopt;
-    return first_ + given_++;
+    const Json piece = judge::fetch({number_, given_});
+    if (piece.is_string()) throw Starved{};
+    if (piece.is_null()) return std::nullopt;
+    ++given_;
+    return piece.get<std::int64_t>();
   }
   std::int64_t given() const { return given_; }
 
  private:
-  const std::int64_t samples_, first_, patience_;
-  std::int64_t given_ = 0, reads_ = 0;
+  const std::int64_t number_;
+  std::int64_t given_ = 0;
 };
 
 lab::SamplerOptions options_of(const Json& one, int rank) {
@@ -72,9 +73,9 @@ Json samplers(const Json& task) {
 
 // What one reader takes, at most `at_most` samples: the samples, and how many the stream had given by then.
 Json taken(const Json& one) {
-  const std::int64_t samples = one.at("samples"), at_most = one.at("at_most");
+  const std::int64_t at_most = one.at("at_most");
   const lab::Reader reader{one.at("rank"), one.at("ranks"), one.at("worker"), one.at("workers")};
-  Numbers stream(samples, one.at("first"), one.at("patience"));
+  Hidden stream(one.at("stream"));
   lab::ShardedStream mine(stream, reader);
   Json got = Json::array(), given = Json::array();
   for (std::int64_t i = 0; i < at_most; ++i) {
@@ -88,7 +89,7 @@ Json taken(const Json& one) {
     got.push_back(*sample);
     given.push_back(stream.given());
   }
-  return {{"samples", got}, {"given", given}, {"ended", !mine.next().has_value() || samples < 0}};
+  return {{"samples", got}, {"given", given}, {"ended", one.at("endless") || !mine.next().has_value()}};
 }
 
 Json readers(const Json& task) {
@@ -115,10 +116,10 @@ Json epoch_of_sampler(const Json& task) {
 Json epoch_of_stream(const Json& task) {
   dist::init_process_group();
   const int workers = task.at("workers");
-  std::vector<std::unique_ptr<Numbers>> copies;
+  std::vector<std::unique_ptr<Hidden>> copies;
   std::vector<lab::ShardedStream> loaders;
   for (int worker = 0; worker < workers; ++worker) {
-    copies.push_back(std::make_unique<Numbers>(task.at("samples"), task.at("first"), task.at("patience")));
+    copies.push_back(std::make_unique<Hidden>(worker));
     loaders.emplace_back(*copies.back(),
                          lab::Reader{dist::get_rank(), dist::get_world_size(), worker, workers});
   }
@@ -139,15 +140,15 @@ Json epoch_of_stream(const Json& task) {
 // run_epoch() on batches of this rank: which ones the steps got, and how many were requested by then.
 Json epoch_of_batches(const Json& task) {
   dist::init_process_group();
-  const Json batches = task.at("batches");
   const bool silent = task.at("silent");
   std::size_t asked = 0;
   bool too_often = false;
   Json seen = Json::array();
   const auto next = [&]() -> std::optional<std::int64_t> {
     too_often = too_often || asked > seen.size();
-    if (asked++ >= batches.size()) return std::nullopt;
-    return batches[asked - 1].get<std::int64_t>();
+    const Json piece = judge::fetch({0, static_cast<std::int64_t>(asked++)});
+    if (piece.is_null()) return std::nullopt;
+    return piece.get<std::int64_t>();
   };
   const auto step = [&](std::int64_t batch) {
     seen.push_back(batch);

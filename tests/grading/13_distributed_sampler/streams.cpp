@@ -1,5 +1,6 @@
 // Lab 13, part 4: what the workers of all ranks take from a stream.
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -23,21 +24,63 @@ std::int64_t patience(const Reading& asked, std::int64_t each) {
   return 64 + 8 * readers_of(asked) * (each + 1) + std::max<std::int64_t>(asked.samples, 0);
 }
 
-// The answers of all readers, [rank * workers + worker].
+// Copies of the stream, in the grader: the next sample of each one is what its reader asks for.
+class Copies {
+ public:
+  Copies(const Reading& asked, std::int64_t patience) : asked_(asked), patience_(patience) {}
+  Json next(std::int64_t copy) {
+    constexpr std::int64_t most_after_the_end = 64;
+    if (++requests_[copy] > patience_) return "starved";
+    if (asked_.samples >= 0 && given_[copy] == asked_.samples)
+      return ++after_the_end_[copy] > most_after_the_end ? Json("starved") : Json();
+    return asked_.first + given_[copy]++;
+  }
+  std::int64_t given(std::int64_t copy) const { return given_.contains(copy) ? given_.at(copy) : 0; }
+
+ private:
+  const Reading asked_;
+  const std::int64_t patience_;
+  std::map<std::int64_t, std::int64_t> requests_, given_, after_the_end_;
+};
+
+// Checks that a reader has read the samples of the stream that it returned.
+bool check_was_read(const Reading& asked, int reader, const Json& reply) {
+  const auto got = reply.at("samples").get<Indices>();
+  const std::int64_t given = reply.at("read");
+  const auto is_unread = [&](std::int64_t sample) {
+    const bool is_in_the_stream = asked.samples < 0 || sample < asked.first + asked.samples;
+    return is_in_the_stream && sample >= asked.first + given;
+  };
+  const auto unread = std::ranges::find_if(got, is_unread);
+  if (unread == got.end()) return true;
+  ADD_FAILURE() << fmt::format("{}: {} returned sample {} and has not read it; it has read {} samples",
+                               asked.text(), reader_text(asked, reader), *unread, given);
+  return false;
+}
+
+// The answers of all readers, [rank * workers + worker]. "read" and the last number of "given" are what the
+// grader has counted.
 Json ask_readers(const Reading& asked, std::int64_t at_most) {
+  Copies copies(asked, patience(asked, at_most));
   Json cases = Json::array();
   for (int reader = 0; reader < readers_of(asked); ++reader) {
     cases.push_back({{"text", asked.text() + ", " + reader_text(asked, reader)},
-                     {"samples", asked.samples},
-                     {"first", asked.first},
+                     {"stream", reader},
+                     {"endless", asked.samples < 0},
                      {"rank", reader / asked.workers},
                      {"ranks", asked.ranks},
                      {"worker", reader % asked.workers},
                      {"workers", asked.workers},
-                     {"at_most", at_most},
-                     {"patience", patience(asked, at_most)}});
+                     {"at_most", at_most}});
   }
-  return judge::ask("reader", cases);
+  Json replies = judge::ask("reader", cases,
+                            [&](int, const judge::Request& request) { return copies.next(request.of); });
+  for (std::size_t reader = 0; reader < replies.size(); ++reader) {
+    Json& reply = replies[reader];
+    reply["read"] = copies.given(static_cast<std::int64_t>(reader));
+    if (!reply.at("given").empty()) reply["given"].back() = reply["read"];
+  }
+  return replies;
 }
 
 Shares samples_of(const Json& replies) {
@@ -98,6 +141,8 @@ std::string Reading::text() const {
 void expect_every_sample_once(const Reading& asked) {
   const auto replies = ask_readers(asked, asked.samples + 1);
   if (replies.empty()) return;
+  for (std::size_t reader = 0; reader < replies.size(); ++reader)
+    if (!check_was_read(asked, static_cast<int>(reader), replies[reader])) return;
   const auto got = samples_of(replies);
   if (!check_each_once(asked, got) || !check_each_has_a_share(asked, got)) return;
   for (int reader = 0; reader < readers_of(asked); ++reader) {
@@ -134,18 +179,19 @@ void expect_no_reader_starves(const Reading& asked, int each) {
           who, given[i], most);
       return;
     }
+    if (!check_was_read(asked, static_cast<int>(reader), replies[reader])) return;
   }
 }
 
 void expect_ranks_agree(const Reading& asked) {
   judge::SimPlan plan;
   plan.about = asked.text() + ", with an all_reduce per sample";
-  const Json task{{"call", "epoch_of_stream"},
-                  {"samples", asked.samples},
-                  {"first", asked.first},
-                  {"workers", asked.workers},
-                  {"patience", patience(asked, asked.samples)}};
+  const Json task{{"call", "epoch_of_stream"}, {"workers", asked.workers}};
   plan.tasks.assign(static_cast<std::size_t>(asked.ranks), task);
+  std::vector<Copies> copies(plan.tasks.size(), Copies(asked, patience(asked, asked.samples)));
+  plan.hidden = [&](int rank, const judge::Request& request) {
+    return copies[static_cast<std::size_t>(rank)].next(request.of);
+  };
   const auto done = judge::simulate(plan);
   const auto reads_on = [](const auto& failure) {
     return failure.what.find("reads on") != failure.what.npos;
