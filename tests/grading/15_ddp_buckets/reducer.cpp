@@ -58,6 +58,12 @@ void check_order(const Json& answer, const std::vector<Gradient>& gradients, con
   std::vector<std::size_t> bucket_of(gradients.size());
   for (std::size_t bucket = 0; bucket < right.size(); ++bucket)
     for (const std::size_t i : right[bucket]) bucket_of[i] = bucket;
+  for (const Json& pending : answer.at("pending")) {
+    if (pending == 0) continue;
+    ADD_FAILURE() << fmt::format("a new reducer: `pending` of every bucket must be 0; it is {}",
+                                 answer.at("pending").dump());
+    return;
+  }
   for (std::size_t i = 0; i < bucket_of.size(); ++i) {
     if (answer.at("bucket_of").size() == bucket_of.size() && answer["bucket_of"][i] == bucket_of[i]) continue;
     ADD_FAILURE() << fmt::format(

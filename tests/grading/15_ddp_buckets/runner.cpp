@@ -65,10 +65,11 @@ Json make_reducer(const Json& task) {
   std::vector<Tensor> before;
   for (const Tensor& gradient : gradients) before.push_back(gradient.clone());
   const auto reducer = lab::make_reducer(gradients, task.at("limits"));
-  Json members = Json::array(), counts = Json::array(), seen = Json::array();
+  Json members = Json::array(), counts = Json::array(), seen = Json::array(), pending = Json::array();
   for (const auto& bucket : reducer.buckets) {
     members.push_back(bucket.members);
     counts.push_back(bucket.memory.shape());
+    pending.push_back(bucket.pending);
   }
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     const bool same_dtype = gradients[i].dtype() == before[i].dtype();
@@ -79,7 +80,11 @@ Json make_reducer(const Json& task) {
                     {"same_elements", same_form && dist::equal(gradients[i], before[i])},
                     {"in_its_bucket", lies_in_its_bucket(reducer, gradients, i)}});
   }
-  return {{"members", members}, {"counts", counts}, {"bucket_of", reducer.bucket_of}, {"gradients", seen}};
+  return {{"members", members},
+          {"counts", counts},
+          {"pending", pending},
+          {"bucket_of", reducer.bucket_of},
+          {"gradients", seen}};
 }
 
 // A model whose gradients are in buckets as the task says.
@@ -175,6 +180,7 @@ Json finish(const Json& task) {
 
 Json accumulate(const Json& task) {
   Model model(task);
+  for (Tensor& gradient : model.gradients) gradient.fill_(task.at("before"));
   const auto& batches = task.at("batches");
   Json order = Json::array();
   const Json error = error_of([&] {

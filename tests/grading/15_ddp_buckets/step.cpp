@@ -50,10 +50,13 @@ struct Accumulation {
 
 Accumulation draw_accumulation(judge::Random& random, int ranks, int batches, Play play) {
   Accumulation drawn{std::move(play), {}, {}};
+  const double before = random.between(100, 900);  // in all elements of all gradients
   const auto gradients = drawn.play.model.counts.size();
-  drawn.sums.assign(static_cast<std::size_t>(ranks), std::vector<double>(gradients, 0));
-  for (std::size_t rank = 0; rank < drawn.sums.size(); ++rank)
+  drawn.sums.assign(static_cast<std::size_t>(ranks), std::vector<double>(gradients, before));
+  for (std::size_t rank = 0; rank < drawn.sums.size(); ++rank) {
     drawn.tasks.push_back(task_of("accumulate", drawn.play, rank));
+    drawn.tasks.back()["before"] = before;
+  }
   for (int batch = 0; batch < batches; ++batch) {
     const auto values = draw_values(random, ranks, drawn.play.model);
     for (std::size_t rank = 0; rank < values.size(); ++rank) {
@@ -107,7 +110,7 @@ bool sums_are_right(const std::vector<Json>& replies, const Accumulation& asked,
     return false;
   }
   return are_means(without_pattern(ends_of(replies), asked.play.model, batches), asked.sums, asked.play.model,
-                   fmt::format("after {} batches, whose gradients add up", batches));
+                   fmt::format("after {} batches, whose gradients add up to those before", batches));
 }
 
 }  // namespace
