@@ -139,6 +139,7 @@ void expect_cut(judge::Random& random, const std::string& kind, const LayerSizes
                             {"outputs", sizes.outputs},
                             {"inputs", sizes.inputs}},
                            groups, fmt::format("cut_{}", kind));
+  if (!traffic_is_right(fmt::format("cut_{}", kind), played, {})) return;
   const Layer whole = right_layer(seed, true, sizes.outputs, sizes.inputs);
   for (std::size_t i = 0; i < played.replies.size(); ++i) {
     const Place& place = played.places[i];

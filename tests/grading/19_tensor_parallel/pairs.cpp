@@ -180,6 +180,7 @@ void expect_pair_traffic(judge::Random& random, const PairRun& run) {
 void expect_heads(judge::Random& random, const PairRun& run) {
   const Json task = heads_task(random, run);
   const auto played = play(task, run.groups, text_of(run));
+  if (!traffic_is_right("cut_heads", played, {})) return;
   const TwoLayers whole = right_pair(task.at("seed"), run.sizes);
   for (std::size_t i = 0; i < played.replies.size(); ++i) {
     const Place& place = played.places[i];

@@ -3,6 +3,7 @@
 #include "judge/runner.h"
 
 #include <cmath>
+#include <functional>
 #include <span>
 
 #include <fmt/format.h>
@@ -159,6 +160,17 @@ class Play {
   void complain(const std::string& what) {
     if (complaint_.empty()) complaint_ = what;
   }
+  // Runs the graded code, and compares afterwards what it must not change.
+  Json keeping(const std::vector<std::pair<const char*, Tensor>>& arguments,
+               const std::function<Tensor()>& run) {
+    std::vector<Numbers> before;
+    for (const auto& [name, tensor] : arguments) before.push_back(tensor.to_vector<double>());
+    Json result = said(run());
+    for (std::size_t i = 0; i < before.size(); ++i)
+      if (arguments[i].second.to_vector<double>() != before[i])
+        complain(fmt::format("the argument `{}` is const, and it was changed", arguments[i].first));
+    return result;
+  }
 
   // ----------------------------------------------------------------------------------------- the tasks
   // A part that shares the memory of the whole layer shows this.
@@ -198,11 +210,15 @@ class Play {
     const Tensor own_grad = tensor_of(is_row ? grad : grad.columns_of(part), dtype_);
     Json reply = Json::object();
     if (runs("forward"))
-      reply["y"] = said(is_row ? lab::row_forward(layer, own_x, context())
-                               : lab::column_forward(layer, own_x, context()));
+      reply["y"] = keeping({{"x", own_x}}, [&] {
+        return is_row ? lab::row_forward(layer, own_x, context())
+                      : lab::column_forward(layer, own_x, context());
+      });
     if (runs("backward"))
-      reply["of_x"] = said(is_row ? lab::row_backward(layer, own_x, own_grad, context())
-                                  : lab::column_backward(layer, own_x, own_grad, context()));
+      reply["of_x"] = keeping({{"x", own_x}, {"grad", own_grad}}, [&] {
+        return is_row ? lab::row_backward(layer, own_x, own_grad, context())
+                      : lab::column_backward(layer, own_x, own_grad, context());
+      });
     reply["first"] = said(layer);
     return reply;
   }
@@ -231,11 +247,13 @@ class Play {
     Json reply = Json::object();
     if (runs("forward")) {
       const auto& forward = is_sequence() ? lab::sequence_forward : lab::pair_forward;
-      reply["y"] = said(forward(pair, own_tokens(x), between, context, kept));
+      const Tensor own = own_tokens(x);
+      reply["y"] = keeping({{"x", own}}, [&] { return forward(pair, own, between, context, kept); });
     }
     if (runs("backward")) {
       const auto& backward = is_sequence() ? lab::sequence_backward : lab::pair_backward;
-      reply["of_x"] = said(backward(pair, kept, own_tokens(grad), between, context));
+      const Tensor own = own_tokens(grad);
+      reply["of_x"] = keeping({{"grad", own}}, [&] { return backward(pair, kept, own, between, context); });
     }
     reply["first"] = said(pair.first);
     reply["second"] = said(pair.second);
@@ -277,7 +295,9 @@ class Play {
         lab19::numbers(seed_, lab19::table, task_.at("vocabulary"), sizes_.width).rows_of(part), dtype_);
     const lab::Range rows{part.first, part.count};
     Json reply = Json::object();
-    if (runs("forward")) reply["y"] = said(lab::embedding_forward(table, rows, tokens, group_));
+    if (runs("forward"))
+      reply["y"] =
+          keeping({{"table", table}}, [&] { return lab::embedding_forward(table, rows, tokens, group_); });
     if (runs("backward")) {
       Tensor gradient = dist::full(table.shape(), 1, dtype_);
       const Matrix grad = lab19::numbers(seed_, lab19::output_gradient, sizes_.t, sizes_.width);
@@ -290,8 +310,12 @@ class Play {
   Json loss() {
     const Matrix logits{sizes_.t, task_.at("vocabulary"), task_.at("logits")};
     const Part part = lab19::right_part(logits.columns, rank(), n());
-    const auto loss = lab::vocabulary_loss(tensor_of(logits.columns_of(part), dtype_),
-                                           {part.first, part.count}, task_.at("targets"), group_);
+    const Tensor own = tensor_of(logits.columns_of(part), dtype_);
+    lab::Loss loss;
+    keeping({{"logits", own}}, [&] {
+      loss = lab::vocabulary_loss(own, {part.first, part.count}, task_.at("targets"), group_);
+      return Tensor{};
+    });
     // As text: JSON has no infinity.
     std::vector<std::string> gradient;
     if (loss.gradient.is_defined())

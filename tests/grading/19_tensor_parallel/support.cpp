@@ -42,7 +42,7 @@ void diagnose_complaint(const std::string& complaint) {
     misconception("gradients_of_other_tokens",
                   "x and grad of add_gradients() do not belong together; fix: both have a row for each of "
                   "all t tokens, x the columns of this rank's weight, grad its rows");
-  else
+  else if (!complaint.starts_with("the argument"))
     misconception("multiplies_what_does_not_fit",
                   "a part of a weight was multiplied by something that has not its columns; fix: see the "
                   "shapes in the specification");
@@ -120,7 +120,8 @@ void diagnose(const TrafficByName& right, const TrafficByName& got) {
     misconception(
         "reduces_too_much",
         "more is all_reduced than the specification says; fix: what is divided (the columns between the "
-        "two layers, logits, weights, their gradients) stays where it is");
+        "two layers, logits, weights, their gradients) stays where it is, and what every rank has alike (x, "
+        "whole weights, a bias) is not summed");
   else if (of(got, all_gather).bytes > of(right, all_gather).bytes)
     misconception(
         "gathers_what_is_divided",

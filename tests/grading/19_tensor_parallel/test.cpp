@@ -172,8 +172,7 @@ TEST(Part4Vocabulary, logits_stay_where_they_are) {
   expect_vocabulary_traffic(random, random.between(2, 4));
 }
 
-// ---------------------------------------------------------------------------------- part 5: sequence
-// parallel
+// -------------------------------------------------------------------------------- part 5: sequence parallel
 
 TEST(Part5Sequence, as_on_one_rank) {
   worth(5, 5);
