@@ -154,7 +154,9 @@ TEST_F(TrainMesh, AStepIsSimulated) {
                            "\n  exposed ", "\n  memory "})
     EXPECT_TRUE(contains(said.output, part)) << part << '\n' << said.output;
   EXPECT_TRUE(content(folder_ / "out" / "timeline.svg").starts_with("<svg"));
-  expect_line(small("cp=2", {"--simulate", "laptop"}), "ring attention is not charged", 2);
+  const auto divided = small("cp=4:2", {"--simulate", "laptop"});
+  ASSERT_EQ(divided.exit_code, 0) << divided.output;
+  EXPECT_TRUE(contains(divided.output, "on cp=4:2: 4 ranks of laptop")) << divided.output;
   expect_line(small("pp=2", {"--simulate", "nowhere"}), "nowhere", 2);
   expect_line(small("pp=2", {"--simulate", "laptop", "--verify"}), "--simulate trains nothing", 2);
 }

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "dist/core/sanitizer.h"
+#include "dist/parallel/context/ring_attention.h"
+#include "dist/parallel/hybrid/flop_clock.h"
 #include "dist/parallel/hybrid/simulated_step.h"
 #include "dist/parallel/pipeline/costs.h"
 #include "dist/simulate/simulate.h"
@@ -55,7 +57,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"hybrid_sharded", {.shape = {.dp = 2, .fsdp = 2}, .micro_batches = 2}},
         Case{"sequence_parallel", {.shape = {.tp = 4}, .sequence_parallel = true, .recompute = true}},
         Case{"interleaved",
-             {.shape = {.pp = 2}, .micro_batches = 4, .schedule = pipeline::Kind::interleaved, .chunks = 2}}),
+             {.shape = {.pp = 2}, .micro_batches = 4, .schedule = pipeline::Kind::interleaved, .chunks = 2}},
+        Case{"cp", {.shape = {.cp = 2}, .micro_batches = 2}, true},
+        Case{"cp_in_rows", {.shape = {.tp = 2, .cp = 4, .cp_row = 2}, .recompute = true}},
+        Case{
+            "fsdp_pp_cp",
+            {.shape = {.fsdp = 2, .pp = 2, .cp = 2}, .micro_batches = 2, .schedule = pipeline::Kind::zb_h1}}),
     [](const auto& test) { return test.param.name; });
 
 // Without values, a model that no machine of a laboratory holds: 170 billion parameters.
@@ -72,6 +79,63 @@ TEST(SimulatedSteps, HoldMoreThanThisMachine) {
 TEST(SimulatedSteps, NeedToKnowHowFastAGpuComputes) {
   const char* const unknown = R"({"intra": {"latency_us": 1, "bandwidth_gb_s": 10}})";
   EXPECT_DIST_ERROR(simulate_step(a_gpt(), {}, {.topology = unknown}), Errc::invalid_argument, "tflops");
+}
+
+// In a ring of n ranks a block of keys and values travels while the one before is computed with. What is left
+// is the last hop of its gradients, for which there is nothing more to compute (ring_attention.h).
+TEST(SimulatedSteps, RingAttentionExposesTheLastHopOfItsGradientsAlone) {
+  constexpr int n = 4;
+  constexpr std::int64_t tokens = 4096, width = 64;  // to start a message takes little beside a hop
+  constexpr double rate = 1e9;
+  double forward = 0, backward = 0, hop = 0;
+  sim::RunOptions run;
+  run.ranks = n;
+  run.values = false;
+  const auto report = sim::run(run, [&](int rank) {
+    init_process_group();
+    {
+      nn::CausalSelfAttention attention(width, {.heads = 4});
+      const ContextSlice slice{tokens, n, true};
+      attention.set_core(std::make_shared<RingAttention>(ProcessGroup(), slice));
+      charge_flops(attention, rate);
+      attention.set_position({.tokens = slice.runs(rank)});
+      const Tensor input = zeros({1, tokens / n, width}), block = zeros({2, 1, tokens / n, width}),
+                   next = empty_like(block);
+      const auto longest = [](double& seconds, const auto& f) {
+        barrier();
+        const auto began = Clock::now();
+        f();
+        seconds = std::max(seconds, std::chrono::duration<double>(Clock::now() - began).count());
+      };
+      longest(forward, [&] { (void)attention.forward(input); });
+      longest(backward, [&] { (void)attention.backward(input); });
+      longest(hop, [&] {
+        for (Work& work : batch_isend_irecv(
+                 {{P2P::isend, block, (rank + 1) % n, {}}, {P2P::irecv, next, (rank + n - 1) % n, {}}}))
+          work.wait();
+      });
+    }
+    destroy_process_group();
+  });
+  EXPECT_TRUE(report.ok()) << report.text();
+  // c_attn and c_proj; and each rank's quarter of the scores that a causal mask leaves, balanced.
+  const double layers = 2.0 * tokens / n * (3 + 1) * width * width / rate,
+               product = 2.0 * width * tokens * tokens / 2 / n / rate;
+  EXPECT_NEAR(forward, layers + 2 * product, 0.05 * hop);
+  EXPECT_NEAR(backward, 2 * layers + 5 * product + hop, 0.05 * hop);
+}
+
+// A long sequence: each of four ranks computes a quarter of the step, and the ring is hidden behind that.
+TEST(SimulatedSteps, ContextParallelRanksDivideAStep) {
+  nn::GptOptions gpt = a_gpt();
+  gpt.context = 512;
+  const auto of = [&](int cp) {
+    return simulate_step(gpt, {.shape = {.cp = cp}}, {.rows = 1, .flops = 1e9});
+  };
+  const SimulatedStep one = of(1), four = of(4);
+  EXPECT_NEAR(one.step_s, one.compute_s, 1e-9 * one.compute_s);
+  EXPECT_GT(four.exposed_s, 0);
+  EXPECT_LT(four.exposed_s, 0.1 * four.step_s);
 }
 
 // The gradients of a stage, averaged after the step, would take as long as one all_reduce of them.

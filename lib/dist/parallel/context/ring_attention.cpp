@@ -8,6 +8,7 @@
 
 #include "dist/core/axes.h"
 #include "dist/core/fail.h"
+#include "dist/core/values.h"
 #include "dist/core/view.h"
 #include "dist/nn/checks.h"
 #include "dist/nn/elements.h"
@@ -65,6 +66,7 @@ AttentionOptions at_positions(AttentionOptions options, const Part& q, const Par
 // out and lse become those of both softmaxes together (lab 08): with l = log(e^a + e^b), the outputs weigh
 // e^(a - l) and e^(b - l).
 void merge(Tensor out, Tensor lse, const Tensor& part, const Tensor& part_lse, std::int64_t heads) {
+  if (!has_values(out.dtype())) return;
   const std::int64_t batch = out.size(0), time = out.size(1), size = out.size(2) / heads;
   nn::visit_float(out.dtype(), [&]<class T>() {
     using C = ComputeType<T>;
@@ -120,6 +122,13 @@ struct Rings {
 
 }  // namespace
 
+std::shared_ptr<const RingAttention> RingAttention::with_block(
+    std::shared_ptr<const nn::AttentionCore> block) const {
+  auto ring = std::make_shared<RingAttention>(*this);
+  ring->block_ = std::move(block);
+  return ring;
+}
+
 void RingAttention::forward(Heads out, Tensor lse, const Heads& q, const Heads& k, const Heads& v,
                             const AttentionOptions& options) const {
   check_device(q.of);
@@ -133,9 +142,9 @@ void RingAttention::forward(Heads out, Tensor lse, const Heads& q, const Heads& 
       const Tensor some = narrow(queries, 1, qp.at, qp.run.count);
       const Tensor part = empty_like(some),
                    part_lse = empty({some.size(0), q.count, some.size(1)}, lse.dtype());
-      AttentionCore::forward(
-          whole(part, q), part_lse, whole(some, q), whole(narrow(block[0], 1, kp.at, kp.run.count), k),
-          whole(narrow(block[1], 1, kp.at, kp.run.count), v), at_positions(options, qp, kp));
+      block_->forward(whole(part, q), part_lse, whole(some, q),
+                      whole(narrow(block[0], 1, kp.at, kp.run.count), k),
+                      whole(narrow(block[1], 1, kp.at, kp.run.count), v), at_positions(options, qp, kp));
       Tensor merged = narrow(result, 1, qp.at, qp.run.count).clone();
       Tensor merged_lse = narrow(lse, 2, qp.at, qp.run.count).clone();
       merge(merged, merged_lse, part, part_lse, q.count);
@@ -170,10 +179,9 @@ void RingAttention::backward(nn::RowOps::AttentionGrads grads, const Heads& grad
       const auto entries = [&kp](const Tensor& t) { return narrow(t, 1, kp.at, kp.run.count).clone(); };
       const Tensor some = rows(queries), of_some = rows(of_queries);
       const Tensor of_keys = entries(gradient[0]), of_values = entries(gradient[1]);
-      AttentionCore::backward({whole(of_some, q), whole(of_keys, k), whole(of_values, v)}, whole(rows(gs), q),
-                              whole(rows(outs), q), narrow(lse, 2, qp.at, qp.run.count).clone(),
-                              whole(some, q), whole(entries(kv[0]), k), whole(entries(kv[1]), v),
-                              at_positions(options, qp, kp));
+      block_->backward({whole(of_some, q), whole(of_keys, k), whole(of_values, v)}, whole(rows(gs), q),
+                       whole(rows(outs), q), narrow(lse, 2, qp.at, qp.run.count).clone(), whole(some, q),
+                       whole(entries(kv[0]), k), whole(entries(kv[1]), v), at_positions(options, qp, kp));
       put(of_queries, 1, qp.at, of_some);
       Tensor to_keys = gradient[0], to_values = gradient[1];
       put(to_keys, 1, kp.at, of_keys);

@@ -32,6 +32,8 @@ class RingAttention final : public nn::AttentionCore {
   // a row, a divisor of the group's size, else forward() throws Error{invalid_argument}; 0: one ring of all.
   RingAttention(ProcessGroup group, const ContextSlice& slice, int row = 0)
       : group_(std::move(group)), slice_(slice), row_(row) {}
+  // The same ring, in which `block` computes the attention of this rank's queries to one block.
+  std::shared_ptr<const RingAttention> with_block(std::shared_ptr<const nn::AttentionCore> block) const;
 
   // As for one rank, for the tokens of this rank's slice. The options' positions are ignored: the slice has
   // them.
@@ -45,6 +47,7 @@ class RingAttention final : public nn::AttentionCore {
   ProcessGroup group_;
   const ContextSlice& slice_;
   int row_;
+  std::shared_ptr<const nn::AttentionCore> block_ = std::make_shared<nn::AttentionCore>();
 };
 
 // The options of ContextParallel.

@@ -101,13 +101,9 @@ SimulatedStep simulate_step(const nn::GptOptions& gpt, const HybridOptions& opti
     fail(Errc::invalid_argument,
          "topology {} does not say how fast a GPU computes; add \"tflops\" to its file", simulated.topology);
   const HybridShape& shape = options.shape;
-  if (shape.cp > 1)
-    fail(Errc::invalid_argument,
-         "a step on {} is not simulated: ring attention is not charged with its operations; leave cp out",
-         shape.str());
   check_hybrid(shape, gpt, shape.ranks(), options.chunks);
   const Outcome whole = run({gpt, options, simulated, flops});
-  Case ideal{gpt, options, simulated, flops * shape.tp};
+  Case ideal{gpt, options, simulated, flops * shape.tp * shape.cp};
   ideal.simulated.topology = free_network;
   ideal.simulated.values = false;
   ideal.options.shape = {.pp = shape.pp};

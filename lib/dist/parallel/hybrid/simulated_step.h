@@ -36,8 +36,8 @@ struct SimulatedStepOptions {
 };
 
 // Simulates the second of two steps. The mesh has as many ranks as options.shape says. Throws
-// Error{invalid_argument} for a topology that does not say how fast a GPU computes ("tflops") and for a mesh
-// with cp, and what HybridGpt and sim::run() throw; Error{internal} with the report's text if a rank fails.
+// Error{invalid_argument} for a topology that does not say how fast a GPU computes ("tflops"), and what
+// HybridGpt and sim::run() throw; Error{internal} with the report's text if a rank fails.
 SimulatedStep simulate_step(const nn::GptOptions& gpt, const HybridOptions& options,
                             const SimulatedStepOptions& simulated);
 
