@@ -161,6 +161,32 @@ TEST_F(TrainMesh, AStepIsSimulated) {
   expect_line(small("pp=2", {"--simulate", "laptop", "--verify"}), "--simulate trains nothing", 2);
 }
 
+// A run in bf16 that is interrupted ends with the bits of one that is not.
+TEST_F(TrainMesh, LearnsInBf16AndResumesWithTheSameBits) {
+  const auto train = [&](const std::string& folder, Arguments more) {
+    more.insert(more.end(), {"--dtype", "bf16", "--decay-steps", "4", "--checkpoint", in_folder(folder)});
+    const auto said = small("fsdp=2", more);
+    EXPECT_EQ(said.exit_code, 0) << said.output;
+    return said.output;
+  };
+  const auto weights = [&](const std::string& folder) {
+    std::string newest;
+    for (const auto& entry : fs::recursive_directory_iterator(in_folder(folder)))
+      if (entry.path().filename() == "rank-00001.safetensors")
+        newest = std::max(newest, entry.path().string());
+    return content(newest);
+  };
+  (void)train("whole", {"--steps", "4"});
+  (void)train("half", {"--steps", "2"});
+  EXPECT_TRUE(contains(train("half", {"--steps", "4", "--resume"}), "continuing after step 2"));
+  EXPECT_FALSE(weights("whole").empty());
+  EXPECT_TRUE(weights("half") == weights("whole"));
+  expect_line(small("fsdp=2", {"--checkpoint", in_folder("half"), "--resume"}),
+              "from a run with bf16 = 1, but this run has 0");
+  expect_line(small("dp=2", {"--dtype", "bf16", "--verify"}), "--verify compares with one rank in f64", 2);
+  expect_line(small("dp=2", {"--dtype", "bf16", "--simulate", "laptop"}), "in f32 alone", 2);
+}
+
 TEST_F(TrainMesh, VerifyComparesWithOneRank) {
   const auto said = small("fsdp=2", {"--verify"});
   ASSERT_EQ(said.exit_code, 0) << said.output;

@@ -23,14 +23,14 @@ using nn::AttentionOptions;
 using nn::Heads;
 
 // The columns of some heads, as a tensor of their own.
-Tensor columns(const Heads& heads) {
-  return narrow(heads.of, 2, heads.first, heads.count * heads.size).clone();
+Tensor columns(const Heads& heads) { return narrow(heads.of, 2, heads.first, heads.count * heads.size); }
+
+// Entries of an axis other than the first: those from `at` on, plus `part`, which may be of another dtype.
+void add_entries(Tensor to, std::int64_t axis, std::int64_t at, const Tensor& part) {
+  put(to, axis, at, narrow(to, axis, at, part.size(axis)).add_(part.to(to.dtype())));
 }
 
-void add_columns(const Heads& to, const Tensor& from) {
-  Tensor all = to.of;
-  put(all, 2, to.first, narrow(all, 2, to.first, from.size(2)).clone().add_(from));
-}
+void add_columns(const Heads& to, const Tensor& part) { add_entries(to.of, 2, to.first, part); }
 
 Heads whole(const Tensor& t, const Heads& like) { return {t, 0, like.count, like.size}; }
 
@@ -63,12 +63,12 @@ AttentionOptions at_positions(AttentionOptions options, const Part& q, const Par
   return options;
 }
 
-// out and lse become those of both softmaxes together (lab 08): with l = log(e^a + e^b), the outputs weigh
-// e^(a - l) and e^(b - l).
+// Makes the output and lse of a query those of both softmaxes together (lab 08): with l = log(e^a + e^b), the
+// outputs weigh e^(a - l) and e^(b - l).
 void merge(Tensor out, Tensor lse, const Tensor& part, const Tensor& part_lse, std::int64_t heads) {
   if (!has_values(out.dtype())) return;
   const std::int64_t batch = out.size(0), time = out.size(1), size = out.size(2) / heads;
-  nn::visit_float(out.dtype(), [&]<class T>() {
+  nn::visit_float(part.dtype(), [&]<class T>() {
     using C = ComputeType<T>;
     for (std::int64_t b = 0; b < batch; ++b)
       for (std::int64_t h = 0; h < heads; ++h)
@@ -79,22 +79,22 @@ void merge(Tensor out, Tensor lse, const Tensor& part, const Tensor& part_lse, s
           if (high == -std::numeric_limits<C>::infinity()) continue;
           const C both = high + std::log(std::exp(mine - high) + std::exp(other - high));
           const C weight = std::exp(mine - both), of_part = std::exp(other - both);
-          T* const to = nn::elements<T>(out) + (b * time + t) * out.size(2) + h * size;
-          const T* const from = nn::elements<T>(part) + (b * time + t) * out.size(2) + h * size;
-          for (std::int64_t d = 0; d < size; ++d) to[d] = static_cast<T>(weight * to[d] + of_part * from[d]);
+          const std::int64_t row = (b * time + t) * out.size(2) + h * size;
+          C* const to = nn::elements<C>(out) + row;
+          const T* const from = nn::elements<T>(part) + row;
+          for (std::int64_t d = 0; d < size; ++d) to[d] = weight * to[d] + of_part * from[d];
           mine = both;
         }
   });
 }
 
-// Keys and values of one owner: [2, batch, tokens, width].
-Tensor make_block(const ContextSlice& slice, int owner, const Tensor& like_rows) {
-  return empty({2, like_rows.size(0), slice.count(owner), like_rows.size(2)}, like_rows.dtype(),
-               like_rows.device());
+// Room for keys and values of one owner, or for their gradients: [2, batch, tokens, width].
+Tensor make_block(const ContextSlice& slice, int owner, const Tensor& like_rows, DType dtype) {
+  return empty({2, like_rows.size(0), slice.count(owner), like_rows.size(2)}, dtype, like_rows.device());
 }
 
 Tensor packed(const ContextSlice& slice, int rank, const Tensor& keys, const Tensor& values) {
-  Tensor block = make_block(slice, rank, keys);
+  Tensor block = make_block(slice, rank, keys, keys.dtype());
   block[0].copy_(keys), block[1].copy_(values);
   return block;
 }
@@ -135,32 +135,35 @@ void RingAttention::forward(Heads out, Tensor lse, const Heads& q, const Heads& 
   const Rings rings(group_, row_);
   const Tensor queries = columns(q), keys = columns(k), values = columns(v);
   const int rank = get_rank(group_);
-  Tensor result = zeros(queries.shape(), queries.dtype());
+  Tensor result = zeros(queries.shape(), lse.dtype(), queries.device());
   lse.fill_(-std::numeric_limits<double>::infinity());
   const auto attend = [&](const Tensor& block, int owner) {
     for_each_pair(slice_, rank, owner, options.causal, [&](const Part& qp, const Part& kp) {
       const Tensor some = narrow(queries, 1, qp.at, qp.run.count);
       const Tensor part = empty_like(some),
-                   part_lse = empty({some.size(0), q.count, some.size(1)}, lse.dtype());
+                   part_lse = empty({some.size(0), q.count, some.size(1)}, lse.dtype(), lse.device());
       block_->forward(whole(part, q), part_lse, whole(some, q),
                       whole(narrow(block[0], 1, kp.at, kp.run.count), k),
                       whole(narrow(block[1], 1, kp.at, kp.run.count), v), at_positions(options, qp, kp));
-      Tensor merged = narrow(result, 1, qp.at, qp.run.count).clone();
-      Tensor merged_lse = narrow(lse, 2, qp.at, qp.run.count).clone();
+      Tensor merged = narrow(result, 1, qp.at, qp.run.count);
+      Tensor merged_lse = narrow(lse, 2, qp.at, qp.run.count);
       merge(merged, merged_lse, part, part_lse, q.count);
       put(result, 1, qp.at, merged);
       put(lse, 2, qp.at, merged_lse);
     });
   };
-  const auto room = [&](int r, int c) { return make_block(slice_, rings.rank_at(r, c), keys); };
+  const auto room = [&](int r, int c, DType dtype) {
+    return make_block(slice_, rings.rank_at(r, c), keys, dtype);
+  };
   for_each_block(
-      rings.column, packed(slice_, rank, keys, values), [&](int r) { return room(r, rings.row.place); },
+      rings.column, packed(slice_, rank, keys, values),
+      [&](int r, DType dtype) { return room(r, rings.row.place, dtype); },
       [&](const Tensor& block, int r) {
         for_each_block(
-            rings.row, block, [&](int c) { return room(r, c); },
+            rings.row, block, [&](int c, DType dtype) { return room(r, c, dtype); },
             [&](const Tensor& each, int c) { attend(each, rings.rank_at(r, c)); });
       });
-  put(out.of, 2, out.first, result);
+  put(out.of, 2, out.first, result.to(queries.dtype()));
 }
 
 void RingAttention::backward(nn::RowOps::AttentionGrads grads, const Heads& grad_out, const Heads& out,
@@ -170,31 +173,34 @@ void RingAttention::backward(nn::RowOps::AttentionGrads grads, const Heads& grad
   const Tensor queries = columns(q), keys = columns(k), values = columns(v);
   const Tensor gs = columns(grad_out), outs = columns(out);
   const int rank = get_rank(group_);
-  Tensor of_queries = zeros(queries.shape(), queries.dtype());
+  const Tensor of_queries = zeros(queries.shape(), lse.dtype(), queries.device());
   // The gradient of one block of keys and values from this rank's queries.
   const auto of_block = [&](const Tensor& kv, int owner) {
-    Tensor gradient = zeros(kv.shape(), kv.dtype());
+    const Tensor gradient = zeros(kv.shape(), lse.dtype(), kv.device());
     for_each_pair(slice_, rank, owner, options.causal, [&](const Part& qp, const Part& kp) {
-      const auto rows = [&qp](const Tensor& t) { return narrow(t, 1, qp.at, qp.run.count).clone(); };
-      const auto entries = [&kp](const Tensor& t) { return narrow(t, 1, kp.at, kp.run.count).clone(); };
-      const Tensor some = rows(queries), of_some = rows(of_queries);
-      const Tensor of_keys = entries(gradient[0]), of_values = entries(gradient[1]);
+      const auto rows = [&qp](const Tensor& t) { return narrow(t, 1, qp.at, qp.run.count); };
+      const auto entries = [&kp](const Tensor& t) { return narrow(t, 1, kp.at, kp.run.count); };
+      const Tensor some = rows(queries), some_keys = entries(kv[0]), some_values = entries(kv[1]);
+      const Tensor of_some = zeros_like(some), of_keys = zeros_like(some_keys),
+                   of_values = zeros_like(some_values);
       block_->backward({whole(of_some, q), whole(of_keys, k), whole(of_values, v)}, whole(rows(gs), q),
-                       whole(rows(outs), q), narrow(lse, 2, qp.at, qp.run.count).clone(), whole(some, q),
-                       whole(entries(kv[0]), k), whole(entries(kv[1]), v), at_positions(options, qp, kp));
-      put(of_queries, 1, qp.at, of_some);
-      Tensor to_keys = gradient[0], to_values = gradient[1];
-      put(to_keys, 1, kp.at, of_keys);
-      put(to_values, 1, kp.at, of_values);
+                       whole(rows(outs), q), narrow(lse, 2, qp.at, qp.run.count), whole(some, q),
+                       whole(some_keys, k), whole(some_values, v), at_positions(options, qp, kp));
+      add_entries(of_queries, 1, qp.at, of_some);
+      add_entries(gradient[0], 1, kp.at, of_keys);
+      add_entries(gradient[1], 1, kp.at, of_values);
     });
     return gradient;
   };
-  const auto room = [&](int r, int c) { return make_block(slice_, rings.rank_at(r, c), keys); };
+  const auto room = [&](int r, int c, DType dtype) {
+    return make_block(slice_, rings.rank_at(r, c), keys, dtype);
+  };
   const Tensor own = sum_gradients(
-      rings.column, packed(slice_, rank, keys, values), [&](int r) { return room(r, rings.row.place); },
+      rings.column, packed(slice_, rank, keys, values),
+      [&](int r, DType dtype) { return room(r, rings.row.place, dtype); },
       [&](const Tensor& block, int r) {
         return sum_gradients(
-            rings.row, block, [&](int c) { return room(r, c); },
+            rings.row, block, [&](int c, DType dtype) { return room(r, c, dtype); },
             [&](const Tensor& each, int c) { return of_block(each, rings.rank_at(r, c)); });
       });
   add_columns(grads.q, of_queries);

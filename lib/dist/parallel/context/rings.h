@@ -37,14 +37,14 @@ inline void wait_all(std::vector<Work>& works) {
 }
 
 // Calls f(block, place of its owner) for the blocks of all ranks of the ring, this rank's own first, while
-// the next one travels. make(place): room for that rank's block.
+// the next one travels. make(place, dtype): room for that rank's block.
 template <class Make, class F>
 void for_each_block(const BlockRing& ring, Tensor block, const Make& make, const F& f) {
   for (int step = 0; step < ring.size; ++step) {
     std::vector<Work> travelling;
     Tensor next;
     if (step + 1 < ring.size) {
-      next = make(ring.owner(step + 1));
+      next = make(ring.owner(step + 1), block.dtype());
       travelling = ring.shift(block, next);
     }
     f(block, ring.owner(step));
@@ -53,16 +53,16 @@ void for_each_block(const BlockRing& ring, Tensor block, const Make& make, const
   }
 }
 
-// The same where f returns this rank's part of the block's gradient: returns the sum of all ranks' parts for
-// this rank's own block. A sum begins at the rank after the owner and arrives there last: one step behind the
-// blocks, and only its last hop has no computation beside it.
+// The same where f returns this rank's part of the block's gradient, in a dtype of its own: returns the sum
+// of all ranks' parts for this rank's own block. A sum begins at the rank after the owner and arrives there
+// last: one step behind the blocks, and only its last hop has no computation beside it.
 template <class Make, class F>
 Tensor sum_gradients(const BlockRing& ring, Tensor block, const Make& make, const F& f) {
   std::vector<Work> block_travels, sum_travels;
   Tensor own, next, sum, arriving;
   for (int step = 0; step < ring.size; ++step) {
     if (step + 1 < ring.size) {
-      next = make(ring.owner(step + 1));
+      next = make(ring.owner(step + 1), block.dtype());
       block_travels = ring.shift(block, next);
     }
     Tensor gradient = f(block, ring.owner(step));
@@ -72,7 +72,7 @@ Tensor sum_gradients(const BlockRing& ring, Tensor block, const Make& make, cons
     } else {
       if (step > 1) gradient.add_(arriving);
       sum = gradient;
-      arriving = make(ring.owner(step + 1));  // after the last step: this rank's own
+      arriving = make(ring.owner(step + 1), sum.dtype());  // after the last step: this rank's own
       sum_travels = ring.shift(sum, arriving);
     }
     wait_all(block_travels);

@@ -56,6 +56,7 @@ HybridGpt::~HybridGpt() = default;
 void HybridGpt::prepare(nn::GPT& stage) {
   const HybridShape& shape = options_.shape;
   stage.to(dtype_);
+  if (dtype_ == DType::bf16) stage.to(DType::f32);  // master weights begin with numbers that bf16 has
   if (shape.tp > 1)
     parallelize(stage, mesh_["tp"], {.sequence_parallel = options_.sequence_parallel}, where_);
   if (shape.cp > 1)
@@ -64,14 +65,16 @@ void HybridGpt::prepare(nn::GPT& stage) {
         ContextParallelOptions{.group = mesh_.get_group("cp"), .balanced = true, .row = shape.cp_row}));
   if (options_.recompute)
     for (nn::Block* const block : stage.blocks()) nn::checkpoint(*block);
-  if (shape.dp > 1 && shape.fsdp == 1 && options_.schedule != pipeline::Kind::zb_h1) {
+  if (shape.dp > 1 && !has_units() && options_.schedule != pipeline::Kind::zb_h1) {
     const DeviceGroups groups(stage, mesh_.get_group("dp"), where_);
     buckets_.push_back(
         std::make_unique<GradientBuckets>(stage.named_parameters(), groups, all_reduce_hook, where_));
     buckets_.back()->arrange_in_reverse(bucket_limits);
   }
-  if (shape.fsdp == 1) return;
-  const FullyShardOptions sharded{.mesh = shape.dp > 1 ? mesh_[{"dp", "fsdp"}] : mesh_["fsdp"]};
+  if (!has_units()) return;
+  FullyShardOptions sharded{.mesh = shape.dp > 1 ? mesh_[{"dp", "fsdp"}] : mesh_["fsdp"]};
+  if (dtype_ == DType::bf16)
+    sharded.mixed_precision = {.param_dtype = DType::bf16, .reduce_dtype = DType::f32};
   for (nn::Block* const block : stage.blocks()) fully_shard(*block, sharded, where_);
   fully_shard(stage, sharded, where_);
 }
@@ -85,6 +88,8 @@ Tensor HybridGpt::slice(const Tensor& whole) {
 
 double HybridGpt::step(const Tensor& tokens, const Tensor& targets) {
   const HybridShape& shape = options_.shape;
+  if (waits_for_last_backward())
+    for (const auto& stage : stages()) set_requires_all_reduce(*stage, false);
   double loss = 0;
   try {
     loss = pipeline_->step(slice(tokens), slice(targets));
@@ -95,7 +100,7 @@ double HybridGpt::step(const Tensor& tokens, const Tensor& targets) {
   // Sums and means over different axes may be taken in any order.
   if (shape.tp > 1)
     for (const auto& stage : stages()) finish_gradients(*stage, where_);
-  if (shape.dp > 1 && shape.fsdp == 1 && buckets_.empty()) average(mesh_.get_group("dp"));
+  if (shape.dp > 1 && !has_units() && buckets_.empty()) average(mesh_.get_group("dp"));
   if (shape.cp > 1) average(mesh_.get_group("cp"));
   return mean_over_ranks(loss);
 }
@@ -114,7 +119,14 @@ double HybridGpt::mean_over_ranks(double loss) {
   return sums.data<double>()[0] / sums.data<double>()[1];
 }
 
+// Whether units sum the gradients of micro-batches before they average them over replicas. A pipeline that
+// splits backward does not tell which one is the last.
+bool HybridGpt::waits_for_last_backward() const {
+  return has_units() && options_.shape.dp > 1 && options_.schedule != pipeline::Kind::zb_h1;
+}
+
 std::function<void()> HybridGpt::start_averages(int stage) {
+  if (waits_for_last_backward()) set_requires_all_reduce(*stages()[static_cast<std::size_t>(stage)], true);
   if (buckets_.empty()) return [] {};
   GradientBuckets& buckets = *buckets_[static_cast<std::size_t>(stage)];
   buckets.begin();

@@ -35,8 +35,10 @@ struct HybridOptions {
 class HybridGpt {
  public:
   // Every rank must call it, after the same nn::manual_seed(): parameters begin with the numbers of a GPT on
-  // one rank. Throws what check_hybrid() throws, before anything is made. Parameters are of `dtype`: f32 or
-  // f64.
+  // one rank. Throws what check_hybrid() throws, before anything is made. Parameters are of `dtype`, f32 or
+  // f64. With bf16 they are in f32, the master weights (nn/optimizer.h) of a GPT in bf16: fully_shard() makes
+  // units of the model's parameters, also where there is no fsdp, which are converted and gathered in bf16,
+  // while gradients are averaged, and summed over micro-batches, in f32.
   HybridGpt(const nn::GptOptions& gpt, const HybridOptions& options, DType dtype = DType::f32,
             Caller at = Caller::here());
   ~HybridGpt();
@@ -74,6 +76,8 @@ class HybridGpt {
 
  private:
   void prepare(nn::GPT& stage);
+  bool has_units() const { return options_.shape.fsdp > 1 || dtype_ == DType::bf16; }  // of fully_shard()
+  bool waits_for_last_backward() const;
   std::function<void()> start_averages(int stage);
   void average(const ProcessGroup& group);
   Tensor slice(const Tensor& whole);
@@ -90,7 +94,8 @@ class HybridGpt {
   std::vector<std::unique_ptr<ContextParallel>> contexts_;  // of this rank's stages, with cp
   std::unique_ptr<GptPipeline> pipeline_;
   // With dp, of this rank's stages: their gradients are averaged while the last backward computes others.
-  // Empty with fsdp, which does so itself, and with zb-h1, in which gradients become ready in another order.
+  // Empty with units, which do so themselves, and with zb-h1, in which gradients become ready in another
+  // order.
   std::vector<std::unique_ptr<GradientBuckets>> buckets_;
 };
 

@@ -32,7 +32,7 @@ namespace nn = dist::nn;
 
 dist::HybridGpt make_model(const nn::GptOptions& gpt, const TrainOptions& options) {
   nn::manual_seed(options.seed);
-  return {gpt, hybrid_options(options.text), options.text.verify ? dist::DType::f64 : dist::DType::f32};
+  return {gpt, hybrid_options(options.text), options.text.verify ? dist::DType::f64 : dtype_of(options.text)};
 }
 
 }  // namespace
@@ -57,9 +57,11 @@ void check_mesh(const TrainOptions& options) {
     fail(Errc::invalid_argument, "--mesh {} has {} ranks, --nproc says {}; leave --nproc out", text.mesh,
          shape.ranks(), options.ranks);
   if (options.device != "cpu") fail(Errc::invalid_argument, "--mesh trains on the CPU; leave --device out");
-  if (text.dtype != "f32")
-    fail(Errc::invalid_argument, "--dtype {} is for training without --mesh; leave one of them out",
-         text.dtype);
+  if (text.dtype != "f32" && text.verify)
+    fail(Errc::invalid_argument, "--verify compares with one rank in f64; leave --dtype {} out", text.dtype);
+  if (text.dtype != "f32" && !text.simulate.empty())
+    fail(Errc::invalid_argument,
+         "--simulate knows how fast machines compute in f32 alone; leave --dtype {} out", text.dtype);
   if (text.verify && text.sample)
     fail(Errc::invalid_argument,
          "--sample needs a trained model, --verify trains none; leave one of them out");
@@ -152,7 +154,9 @@ void MeshTrainer::draw_step() {
 void MeshTrainer::sample() {
   if (!options_.text.sample) return;
   const auto whole = gather_whole_gpt(model_, gpt_);
-  if (whole) narrator_.say(sample_text(*whole, text_.vocabulary, options_, dist::cpu));
+  if (!whole) return;
+  whole->to(dtype_of(options_.text));
+  narrator_.say(sample_text(*whole, text_.vocabulary, options_, dist::cpu));
 }
 
 double MeshTrainer::train_step(const data::Batch& batch) {
@@ -240,7 +244,9 @@ void MeshTrainer::verify() {
 
 RunSettings MeshTrainer::settings() const {
   RunSettings all = settings_of(gpt_);
-  all.insert({{"text", text_.checksum}, {"seed", static_cast<std::int64_t>(options_.seed)}});
+  all.insert({{"text", text_.checksum},
+              {"seed", static_cast<std::int64_t>(options_.seed)},
+              {"bf16", dtype_of(options_.text) == dist::DType::bf16 ? 1 : 0}});
   return all;
 }
 
