@@ -12,6 +12,7 @@
 #include "support/expect_error.h"
 #include "support/process_ranks.h"
 #include "unit/device/device_sweep.h"
+#include "unit/parallel/ring_case.h"
 
 namespace dist::test {
 namespace {
@@ -76,6 +77,23 @@ TEST_P(GpuProcesses, AKilledRankEndsTheOthersSoon) {
     const auto& report = reports[rank];
     EXPECT_NE(report.text.find("rank 1"), std::string::npos) << report.text;
     EXPECT_LE(report.ended - killed, std::chrono::seconds(2)) << report.text;
+  }
+}
+
+TEST_P(GpuProcesses, RingAttentionIsThatOfOneRank) {
+  const ScopedEnv sync("DIST_CUDA_SYNC", GetParam());
+  for (const RingCase& c : {RingCase{2, 70, 2}, RingCase{4, 150, 4, true, true, 2},
+                            RingCase{3, 96, 1, true, false, 0, DType::bf16}}) {
+    ProcessRanks ranks(c.ranks, [c](int rank, const auto&) -> std::string {
+      init_process_group({.backend = "cuda", .timeout = std::chrono::seconds(60)});
+      RingRank mine(c, rank, get_device());
+      mine.run();
+      const double error = mine.error();
+      destroy_process_group();
+      return error <= c.bound() ? "as one rank" : "differs by " + std::to_string(error);
+    });
+    for (const auto& report : ranks.join(std::chrono::seconds(100)))
+      EXPECT_EQ(report.text, "as one rank") << testing::PrintToString(c);
   }
 }
 

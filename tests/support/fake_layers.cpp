@@ -220,6 +220,12 @@ class FakeLayers final : public nn::Ops {
     run(lse, [here, g = at(grad_out), o = at(out), l = at(lse), x = at(q), y = at(k), z = at(v),
               a = at(options, lse.device())] { kernels().attention_backward(here, g, o, l, x, y, z, a); });
   }
+  void merge_attention(Tensor out, Tensor lse, const Tensor& part, const Tensor& part_lse,
+                       std::int64_t first) const override {
+    run(part, [o = at(out), l = at(lse), p = at(part), pl = at(part_lse), first] {
+      kernels().merge_attention(o, l, p, pl, first);
+    });
+  }
   void rotate(Heads heads, std::int64_t first_position, double base, int direction) const override {
     run(heads.of, [h = at(heads), first_position, base, direction] {
       kernels().rotate(h, first_position, base, direction);

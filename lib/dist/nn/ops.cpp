@@ -64,6 +64,7 @@ class NoOps final : public Ops {
                  const AttentionOptions&) const override {}
   void attention_backward(AttentionGrads, const Heads&, const Heads&, const Tensor&, const Heads&,
                           const Heads&, const Heads&, const AttentionOptions&) const override {}
+  void merge_attention(Tensor, Tensor, const Tensor&, const Tensor&, std::int64_t) const override {}
   void rotate(Heads, std::int64_t, double, int) const override {}
 };
 

@@ -213,4 +213,17 @@ void PlainOps::attention_backward(AttentionGrads grads, const Heads& grad_out, c
   });
 }
 
+void PlainOps::merge_attention(Tensor out, Tensor lse, const Tensor& part, const Tensor& part_lse,
+                               std::int64_t first) const {
+  if (part.numel() == 0) return;
+  visit_float(part.dtype(), [&]<class T>() {
+    const functors::MergeAttention<T> merging(out, lse, part, part_lse, first);
+    for_each_row(merging.rows, merging.size, [&](std::int64_t i) {
+      const auto row = merging.row(i);
+      for_each_element(merging.size, [row](std::int64_t d) { functors::MergeAttention<T>::merge(row, d); });
+      *row.lse = row.merged.log_sum;
+    });
+  });
+}
+
 }  // namespace dist::nn

@@ -51,6 +51,8 @@ class PlainOps : public Ops {
   void attention_backward(AttentionGrads grads, const Heads& grad_out, const Heads& out, const Tensor& lse,
                           const Heads& q, const Heads& k, const Heads& v,
                           const AttentionOptions& options) const override;
+  void merge_attention(Tensor out, Tensor lse, const Tensor& part, const Tensor& part_lse,
+                       std::int64_t first) const override;
   void rotate(Heads heads, std::int64_t first_position, double base, int direction) const override;
 
  protected:

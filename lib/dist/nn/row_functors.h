@@ -5,8 +5,10 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "dist/core/host_device.h"
+#include "dist/nn/elements.h"
 #include "dist/nn/row_ops.h"
 
 namespace dist::nn::functors {
@@ -93,6 +95,61 @@ auto with_activation(Activation activation, const F& f) {
 
 // One target's part of a mean over `count` of them.
 DIST_HD inline double one_of(double count) { return count == 0 ? 0 : 1 / count; }
+
+// Two softmaxes over different keys as one (lab 08), from the logarithms of their denominators: that of both
+// together, and the factors of their outputs. The logarithm of a softmax without keys is -inf.
+template <class C>
+struct MergedSoftmax {
+  C log_sum, factor, other_factor;
+
+  DIST_HD MergedSoftmax(C mine, C other) : log_sum(mine), factor(1), other_factor(0) {
+    const C high = mine > other ? mine : other;
+    if (high == -std::numeric_limits<C>::infinity()) return;
+    log_sum = high + std::log(exponential(mine - high) + exponential(other - high));
+    factor = exponential(mine - log_sum);
+    other_factor = exponential(other - log_sum);
+  }
+};
+
+// merge_attention() of row_ops.h, where T is the type of `part`. A row is one head of one of its queries.
+template <class T>
+struct MergeAttention {
+  using C = ComputeType<T>;
+  C *out, *lse;
+  const T* part;
+  const C* part_lse;
+  std::int64_t rows, heads, queries, all_queries, size, first;
+
+  MergeAttention(const Tensor& of, const Tensor& of_lse, const Tensor& other, const Tensor& other_lse,
+                 std::int64_t first_query)
+      : out(elements<C>(of)),
+        lse(elements<C>(of_lse)),
+        part(elements<T>(other)),
+        part_lse(elements<C>(other_lse)),
+        rows(other_lse.numel()),
+        heads(other_lse.size(1)),
+        queries(other_lse.size(2)),
+        all_queries(of_lse.size(2)),
+        size(other.size(2) / heads),
+        first(first_query) {}
+
+  // Rows are numbered as heads are in `part`: by sample, query, head.
+  struct Row {
+    C* out;
+    const T* part;
+    C* lse;
+    MergedSoftmax<C> merged;
+  };
+  DIST_HD Row row(std::int64_t i) const {
+    const std::int64_t h = i % heads, t = i / heads % queries, b = i / heads / queries;
+    C* const mine = lse + (b * heads + h) * all_queries + first + t;
+    return {out + ((b * all_queries + first + t) * heads + h) * size, part + i * size, mine,
+            MergedSoftmax<C>(*mine, part_lse[(b * heads + h) * queries + t])};
+  }
+  DIST_HD static void merge(const Row& row, std::int64_t d) {
+    row.out[d] = row.merged.factor * row.out[d] + row.merged.other_factor * static_cast<C>(row.part[d]);
+  }
+};
 
 // By how much a position turns pair d of a head of this size.
 DIST_HD inline double rotary_angle(std::int64_t position, std::int64_t d, std::int64_t size, double base) {

@@ -103,6 +103,12 @@ class RowOps {
                                   const Tensor& lse, const Heads& q, const Heads& k, const Heads& v,
                                   const AttentionOptions& options) const = 0;
 
+  // Attention to some keys, merged with that to others: the queries from `first` on of `out` and `lse` become
+  // those of both softmaxes together. part and part_lse: [batch, queries, width] and [batch, heads, queries];
+  // out and lse, of more queries, are both in the dtype of lse.
+  virtual void merge_attention(Tensor out, Tensor lse, const Tensor& part, const Tensor& part_lse,
+                               std::int64_t first) const = 0;
+
   // Rotates the pairs (d, d + size / 2) of each head by `direction` (1 or -1) times position / base^(2d /
   // size): rotary positions (Su et al. 2021), with the pairs of Llama.
   virtual void rotate(Heads heads, std::int64_t first_position, double base, int direction) const = 0;

@@ -102,6 +102,10 @@ class KernelOps final : public PlainOps {
     ok(cuda_kernels::attention_backward(nullptr, grads, grad_out, out, lse, q, k, v, options,
                                         empty_like(lse)));
   }
+  void merge_attention(Tensor out, Tensor lse, const Tensor& part, const Tensor& part_lse,
+                       std::int64_t first) const override {
+    ok(cuda_kernels::merge_attention(nullptr, out, lse, part, part_lse, first));
+  }
   void rotate(Heads heads, std::int64_t first_position, double base, int direction) const override {
     ok(cuda_kernels::rotate(nullptr, heads, first_position, base, direction));
   }

@@ -2,7 +2,9 @@
 // implementations.
 #pragma once
 
+#include <array>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -172,6 +174,29 @@ inline RowCase attention(const AttentionCase& c) {
           }};
 }
 
+// The first query of each head has seen no key before, the second sees none now, the third neither.
+inline RowCase merge(std::int64_t queries, std::int64_t heads, std::int64_t size) {
+  return {fmt::format("merge of attention: {} queries, {} heads of {}", queries, heads, size), true,
+          [=](const Ops& ops, const On& on) {
+            constexpr std::int64_t batch = 2, first = 2;
+            const auto logarithms = [&](double seed, std::int64_t time,
+                                        const std::vector<std::int64_t>& none) {
+              Tensor lse = scattered({batch, heads, time}, seed, DType::f32) * 9;
+              for (std::int64_t i = 0; i < batch * heads; ++i)
+                for (const std::int64_t t : none)
+                  if (t < time)
+                    lse.data<float>()[static_cast<std::size_t>(i * time + t)] =
+                        -std::numeric_limits<float>::infinity();
+              return lse.to(on.statistics()).to(on.device);
+            };
+            const Tensor lse = logarithms(1, queries + 3, {first, first + 2}),
+                         out = given({batch, queries + 3, heads * size}, 2, on).to(on.statistics());
+            ops.merge_attention(out, lse, given({batch, queries, heads * size}, 3, on),
+                                logarithms(4, queries, {1, 2}), first);
+            return std::vector{out, exp(lse)};  // exp: -inf is there, too
+          }};
+}
+
 }  // namespace row_cases
 
 inline std::vector<RowCase> all_row_cases() {
@@ -188,6 +213,8 @@ inline std::vector<RowCase> all_row_cases() {
   }
   for (const Activation which : {Activation::gelu, Activation::gelu_tanh, Activation::silu})
     all.push_back(activation(which));
+  for (const auto& [queries, heads, size] : {std::array{1, 1, 1}, {3, 2, 4}, {70, 3, 33}, {0, 1, 4}})
+    all.push_back(merge(queries, heads, size));
   for (const std::int64_t size : {4, 32, 64}) {
     for (const std::int64_t time : {1, 7, 65, 130})
       all.push_back(attention({.queries = time, .keys = time, .size = size}));

@@ -220,6 +220,13 @@ class CudaOps final : public Ops {
         "attention_backward");
   }
 
+  void merge_attention(Tensor out, Tensor lse, const Tensor& part, const Tensor& part_lse,
+                       std::int64_t first) const override {
+    const OnGpu gpu(part);
+    gpu.check(cuda_kernels::merge_attention(gpu.stream(), out, lse, part, part_lse, first),
+              "merge_attention");
+  }
+
   void rotate(Heads heads, std::int64_t first_position, double base, int direction) const override {
     const OnGpu gpu(heads.of);
     gpu.check(cuda_kernels::rotate(gpu.stream(), heads, first_position, base, direction), "rotate");

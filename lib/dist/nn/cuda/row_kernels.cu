@@ -146,6 +146,19 @@ cudaError_t rotate_of(cudaStream_t stream, const Heads& heads, std::int64_t firs
   });
 }
 
+// The outputs by element, which read the logarithms; then these change.
+template <class T>
+cudaError_t merge_attention_of(cudaStream_t stream, const functors::MergeAttention<T>& merging) {
+  const cudaError_t status = each(stream, merging.rows * merging.size, [=] __device__(std::int64_t i) {
+    functors::MergeAttention<T>::merge(merging.row(i / merging.size), i % merging.size);
+  });
+  if (status != cudaSuccess) return status;
+  return each(stream, merging.rows, [=] __device__(std::int64_t i) {
+    const auto row = merging.row(i);
+    *row.lse = row.merged.log_sum;
+  });
+}
+
 }  // namespace
 
 cudaError_t cross_entropy(cudaStream_t stream, Tensor logits, Tensor losses, const Tensor& targets,
@@ -200,6 +213,14 @@ cudaError_t rotate(cudaStream_t stream, const Heads& heads, std::int64_t first_p
                    int direction) {
   return visit_elements(heads.of.dtype(), [&]<class T>() {
     return rotate_of<T>(stream, heads, first_position, base, direction);
+  });
+}
+
+cudaError_t merge_attention(cudaStream_t stream, Tensor out, Tensor lse, const Tensor& part,
+                            const Tensor& part_lse, std::int64_t first) {
+  if (part.numel() == 0) return cudaSuccess;
+  return visit_elements(part.dtype(), [&]<class T>() {
+    return merge_attention_of<T>(stream, {out, lse, part, part_lse, first});
   });
 }
 

@@ -33,6 +33,9 @@ cudaError_t count_targets(cudaStream_t stream, Tensor count, const Tensor& targe
 cudaError_t rotate(cudaStream_t stream, const Heads& heads, std::int64_t first_position, double base,
                    int direction);
 
+cudaError_t merge_attention(cudaStream_t stream, Tensor out, Tensor lse, const Tensor& part,
+                            const Tensor& part_lse, std::int64_t first);
+
 // Heads of at most this size.
 inline constexpr std::int64_t largest_head = 128;
 cudaError_t attention(cudaStream_t stream, const Heads& out, Tensor lse, const Heads& q, const Heads& k,

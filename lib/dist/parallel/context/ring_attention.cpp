@@ -1,5 +1,5 @@
-// Blocks (packed keys and values of one rank), the partial attention of a rank's queries to one block, its
-// merge into the result, and its gradient; how blocks travel is in rings.h.
+// Blocks (packed keys and values of one rank), the partial attention of a rank's queries to one block, which
+// is merged into the result, and its gradient; how blocks travel is in rings.h.
 #include "dist/parallel/context/ring_attention.h"
 
 #include <cmath>
@@ -8,10 +8,8 @@
 
 #include "dist/core/axes.h"
 #include "dist/core/fail.h"
-#include "dist/core/values.h"
 #include "dist/core/view.h"
 #include "dist/nn/checks.h"
-#include "dist/nn/elements.h"
 #include "dist/nn/ops.h"
 #include "dist/parallel/context/rings.h"
 
@@ -63,31 +61,6 @@ AttentionOptions at_positions(AttentionOptions options, const Part& q, const Par
   return options;
 }
 
-// Makes the output and lse of a query those of both softmaxes together (lab 08): with l = log(e^a + e^b), the
-// outputs weigh e^(a - l) and e^(b - l).
-void merge(Tensor out, Tensor lse, const Tensor& part, const Tensor& part_lse, std::int64_t heads) {
-  if (!has_values(out.dtype())) return;
-  const std::int64_t batch = out.size(0), time = out.size(1), size = out.size(2) / heads;
-  nn::visit_float(part.dtype(), [&]<class T>() {
-    using C = ComputeType<T>;
-    for (std::int64_t b = 0; b < batch; ++b)
-      for (std::int64_t h = 0; h < heads; ++h)
-        for (std::int64_t t = 0; t < time; ++t) {
-          const std::int64_t i = (b * heads + h) * time + t;
-          C& mine = nn::elements<C>(lse)[i];
-          const C other = nn::elements<C>(part_lse)[i], high = std::max(mine, other);
-          if (high == -std::numeric_limits<C>::infinity()) continue;
-          const C both = high + std::log(std::exp(mine - high) + std::exp(other - high));
-          const C weight = std::exp(mine - both), of_part = std::exp(other - both);
-          const std::int64_t row = (b * time + t) * out.size(2) + h * size;
-          C* const to = nn::elements<C>(out) + row;
-          const T* const from = nn::elements<T>(part) + row;
-          for (std::int64_t d = 0; d < size; ++d) to[d] = weight * to[d] + of_part * from[d];
-          mine = both;
-        }
-  });
-}
-
 // Room for keys and values of one owner, or for their gradients: [2, batch, tokens, width].
 Tensor make_block(const ContextSlice& slice, int owner, const Tensor& like_rows, DType dtype) {
   return empty({2, like_rows.size(0), slice.count(owner), like_rows.size(2)}, dtype, like_rows.device());
@@ -97,13 +70,6 @@ Tensor packed(const ContextSlice& slice, int rank, const Tensor& keys, const Ten
   Tensor block = make_block(slice, rank, keys, keys.dtype());
   block[0].copy_(keys), block[1].copy_(values);
   return block;
-}
-
-void check_device(const Tensor& t) {
-  if (t.device() != cpu)
-    fail(Errc::unsupported,
-         "RingAttention: the tensors are on {}; it merges partial results on the CPU alone",
-         t.device().str());
 }
 
 // This rank's row and column of the grid (one row: one ring).
@@ -131,7 +97,6 @@ std::shared_ptr<const RingAttention> RingAttention::with_block(
 
 void RingAttention::forward(Heads out, Tensor lse, const Heads& q, const Heads& k, const Heads& v,
                             const AttentionOptions& options) const {
-  check_device(q.of);
   const Rings rings(group_, row_);
   const Tensor queries = columns(q), keys = columns(k), values = columns(v);
   const int rank = get_rank(group_);
@@ -145,11 +110,7 @@ void RingAttention::forward(Heads out, Tensor lse, const Heads& q, const Heads& 
       block_->forward(whole(part, q), part_lse, whole(some, q),
                       whole(narrow(block[0], 1, kp.at, kp.run.count), k),
                       whole(narrow(block[1], 1, kp.at, kp.run.count), v), at_positions(options, qp, kp));
-      Tensor merged = narrow(result, 1, qp.at, qp.run.count);
-      Tensor merged_lse = narrow(lse, 2, qp.at, qp.run.count);
-      merge(merged, merged_lse, part, part_lse, q.count);
-      put(result, 1, qp.at, merged);
-      put(lse, 2, qp.at, merged_lse);
+      nn::ops_for(result.device()).merge_attention(result, lse, part, part_lse, qp.at);
     });
   };
   const auto room = [&](int r, int c, DType dtype) {
