@@ -300,7 +300,7 @@ void expect_memory(judge::Random& random, const Pass& pass) {
 // When two models have equal units, the one with more of them may take more memory by its shards and their
 // gradients only. That of a process is known to some MiB.
 void expect_process_memory(judge::Random& random, const std::string& call) {
-  constexpr int ranks = 4, few = 4, many = 16;
+  constexpr int ranks = 2, few = 3, many = 8;
   constexpr std::int64_t width = 512;
   const auto peak_of = [&](int units) {
     const Pass pass{.call = call,

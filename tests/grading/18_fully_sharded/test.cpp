@@ -64,6 +64,7 @@ TEST(Part2Unit, each_rank_keeps_its_rows) {
     if (HasFailure()) return;
   }
   expect_unit(random, random.between(1, 3), draw_shapes(random, 7));
+  if (!HasFailure()) expect_unit(random, 2, {{2 * random.between(1, 4), 3}});
 }
 
 TEST(Part2Unit, a_gather_gives_the_parameters) {

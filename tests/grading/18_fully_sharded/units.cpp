@@ -186,8 +186,15 @@ void expect_unit(judge::Random& random, int n, const std::vector<Shape>& shapes)
   std::vector<Json> tasks;
   for (int rank = 0; rank < n; ++rank)
     tasks.push_back({{"call", "make_unit"}, {"shapes", shapes}, {"values", values}});
-  const auto replies = answers(run(tasks));
+  const auto done = run(tasks);
+  const auto replies = answers(done);
   for (int rank = 0; rank < static_cast<int>(replies.size()); ++rank) {
+    for (const char* name : {reduce_scatter, all_gather}) {
+      if (traffic_of(done, rank, name).calls == 0) continue;
+      ADD_FAILURE() << fmt::format("make_unit, {} ranks: it must not communicate; rank {} called {}", n, rank,
+                                   name);
+      return;
+    }
     const Json& reply = replies[static_cast<std::size_t>(rank)];
     const Numbers right = shard_of(shapes, values, rank, n);
     const bool has_shapes = reply.at("shapes") == Json(shapes);
