@@ -23,7 +23,7 @@ sentences() { # FILE
     }
     function say(text) {
       if (text ~ /^Parts? [0-9].*[.]$/ && length(text) < 50 && text !~ / are /) { part = text; gsub(/[^0-9]/, "", part); part = substr(part, 1, 1) }
-      else if (text ~ /[a-z]/ && text !~ /^(Example: |Lab [0-9]+[,:] |You write |Do not change this file|Not for this lab)/)
+      else if (text ~ /[a-z]/ && text !~ /^(---|Example: |Lab [0-9]+[,:] |You write |Do not change this file|Not for this lab)/)
         print part "\t" text
     }
     BEGIN { part = "-" }
@@ -76,11 +76,11 @@ fresh_page() {
   cat << 'END'
 # Contracts
 
-For each sentence of the contracts of Labs 00 to 16: wrong answers that break it, and the tests that kill these. A sentence that asks
-for nothing, or that the whole grading rests on, says so in parentheses. `tests/grading/contracts.sh --update` writes the
-first and the last column; the second is written by hand.
+For each sentence of the labs' contracts: wrong answers that break it, and the tests that kill these. A sentence that asks
+for nothing, or that the whole grading rests on, says so in parentheses. `tests/grading/contracts.sh --update` writes all
+columns but the third, which is written by hand.
 END
-  for folder in "$here"/0[0-9]_*/ "$here"/1[0-6]_*/; do  # the labs after these have no table yet
+  for folder in "$here"/[0-9][0-9]_*/; do
     table "$(basename "$folder")"
   done
 }
