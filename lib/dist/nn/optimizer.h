@@ -1,10 +1,10 @@
 // Optimizer: changes parameters by their gradients.
 //
 // bf16 has 8 significant bits, so a parameter in bf16 does not change by an update below 1/512 of it. By
-// default
-// (`master_weights`) an optimizer keeps an f32 copy, the master weight (Micikevicius et al. 2018), of each
-// such parameter: it changes that one and rounds it into the parameter. Its own state is f32 then, too. Loss
-// scaling is not needed: bf16 has f32's exponents, so small gradients do not become 0, as they do in f16.
+// default (`master_weights`) an optimizer keeps an f32 copy of each such parameter, the master weight
+// (Micikevicius et al. 2018): it changes that one and rounds it into the parameter. Its own state is f32
+// then, too. Loss scaling is not needed: bf16 has f32's exponents, so small gradients do not become 0, as
+// they do in f16.
 #pragma once
 
 #include <optional>

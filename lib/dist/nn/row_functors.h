@@ -13,10 +13,9 @@
 
 namespace dist::nn::functors {
 
-// e^x within 3e-7; 0 below -87.3, where the result would not be a normal number, and infinity above 88.37. x
-// = n ln 2
-// + r with |r| <= ln 2 / 2 (Cody, Waite 1980; ln 2 in two parts, so that n times the first is exact), and e^r
-// by its Taylor polynomial.
+// e^x within 3e-7; 0 below -87.3, where the result would not be a normal number, and infinity above 88.37.
+// With x = n ln 2 + r, |r| <= ln 2 / 2 (Cody, Waite 1980; ln 2 in two parts, so that n times the first is
+// exact), e^r is its Taylor polynomial.
 DIST_HD inline float exponential(float x) {
   constexpr float log2_e = 1.44269504F, ln2_high = 0.693359375F, ln2_low = -2.12194440e-4F;
   constexpr float rounds = 12582912.F;  // 1.5 * 2^23: a float this large has no fraction

@@ -22,8 +22,7 @@ namespace dist::sim {
 
 enum class Verb : std::uint8_t {
   // a task
-  hello,   // -> rank, ranks, GPUs per node, whether it checks, whether it traces, operations to remember,
-           // costs
+  hello,   // -> rank, ranks, GPUs per node, whether it checks and traces, operations to remember, costs
   failed,  // Errc, text: the rank's function has thrown
   bye,     // the task has ended
   // Tasking
