@@ -1,5 +1,6 @@
 # ./distlab sources this file when it does not know yet whether everything needed is installed. It finds what is missing
-# in less than a second, and installs it where that is allowed. Its caller must define $root, say() and die().
+# in less than a second, and installs it where that is allowed. Its caller must define $root, say(), die() and
+# show_progress().
 # shellcheck shell=bash
 
 # The packages that the build needs, then those that it uses if they are installed:
@@ -156,7 +157,7 @@ apt_install() {
   {
     apt-cache show "${packages[@]}" > /dev/null 2>&1 || "${run[@]}" update
     "${install[@]}" || { "${run[@]}" update && "${install[@]}"; }
-  } > "$log" 2>&1 < /dev/null
+  } 2>&1 < /dev/null | show_progress installing > "$log"
 }
 
 explain_missing() { # LINES
@@ -189,7 +190,7 @@ set_up() {
     local all=$missing${missing:+${wanted:+$'\n'}}$wanted
     local -a packages
     read -r -a packages <<< "$(packages_of "$all" 3)"
-    say "installing $(names_of "$all") ..."
+    say "installing $(names_of "$all"), which takes a minute or two"
     if ! apt_install "$privilege" "${packages[@]}" && [[ -n $missing ]]; then
       # An optional package that does not exist here must not prevent the installation of the others.
       read -r -a packages <<< "$(packages_of "$missing" 3)"

@@ -21,7 +21,8 @@ lay_out() {
     [[ -z ${FAKE_CONFIGURE_DEATH:-} ]] || { echo "Bus error"; exit 135; }
     : > build/$2/build.ninja'
   stub ninja 'mkdir -p "$2/bin"; printf "#!%s/bash\n[[ -z \${DISTLAB_CHECK_ONLY:-} ]] || exit \${FAKE_CHECK:-0}\necho program \"\$@\"\n[[ \$1 != explain-build ]] || exit \${FAKE_EXPLAIN:-0}\nexit \${FAKE_EXIT:-0}\n" "'"$bin"'" > "$2/bin/distlab"; chmod +x "$2/bin/distlab"
-    echo "@@  50% Building CXX object a.cpp.o"
+    echo "@@ 12/40 Building CXX object a.cpp.o"
+    [[ -z ${FAKE_LONG:-} ]] || sleep 3.5
     [[ -z ${FAKE_BUILD_ERROR:-} ]] || { printf "%s\n" "FAILED: a.cpp.o" "g++ -long -command -line" "a.cpp:7:1: error: expected ;" "ninja: build stopped: subcommand failed."; exit 1; }
     [[ -z ${FAKE_SLOW:-} ]] || { echo "begin $$" >> "'"$work"'/slow"; sleep 0.3; echo "end $$" >> "'"$work"'/slow"; }'
   ln -s "$bin/cmake" "$bin/ctest"

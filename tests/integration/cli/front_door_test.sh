@@ -30,6 +30,19 @@ expect 'second start does not configure' not called 'cmake'
 expect 'nor look for packages' not called 'g\+\+|apt'
 expect 'says nothing' silent
 
+begin 'a long build says how long it takes and how far it has come'
+stub nproc 'echo 4'
+FAKE_LONG=1 door doctor
+expect 'exits 0' exits 0
+expect 'at once' says 'building for the first time, which takes about 3 min on 4 cores'
+expect 'after two seconds, without a terminal as well' says 'distlab: building, 12 of 40 steps, '
+expect 'in three lines, with the one about CMake' [ "$(wc -l < "$work/err")" = 3 ]
+expect 'keeps standard output for the program' [ "$out" = 'program doctor' ]
+stub nproc 'echo 1'
+rm -rf "$tree/build"
+door doctor
+expect 'one core' says 'about 10 min on 1 core'
+
 begin 'the exit code is the program'\''s'
 FAKE_EXIT=7 door grade 1
 expect 'exits 7' exits 7
@@ -115,7 +128,7 @@ begin 'speed is measured in a release build'
 door bench all_reduce
 expect 'makes one' called 'cmake --preset release'
 expect 'builds there' called 'ninja -C .*/build/release distlab bench_rank$'
-expect 'says why it takes a while' says 'some minutes (timings need an optimised build: build/release)'
+expect 'says why it takes a while' says 'on 2 cores (timings need an optimised build: build/release)'
 expect 'runs it' prints 'program bench all_reduce'
 door --preset dev bench all_reduce
 expect 'or another that was asked for' called 'ninja -C .*/build/dev distlab bench_rank$'
@@ -174,7 +187,7 @@ expect 'exits 1' exits 1
 expect 'shows the error' says 'a.cpp:7:1: error: expected ;'
 expect 'names the log' says 'build.log'
 expect 'not the command line' not says '-long -command'
-expect 'not the progress' not says '50%'
+expect 'not the progress of a short build' not says '12 of 40'
 expect 'does not run the program' not prints 'program'
 
 begin 'a CMake error is one message with its log'
