@@ -23,8 +23,8 @@ Words words(Code code) {
   switch (code) {
     case Code::deadlock:
       return {"deadlock",
-              "let one rank receive first, or start both transfers with isend/irecv (batch_isend_irecv), "
-              "then wait for them"};
+              "let one rank receive before it sends, or start both operations with isend/irecv "
+              "(batch_isend_irecv) and wait afterwards"};
     case Code::mismatched_collective:
       return {"mismatched collective", "let every rank of the group make the same calls in the same order"};
     case Code::misfit_message:
@@ -63,8 +63,8 @@ constexpr std::string_view of_other_sizes =
     "the same dtype";
 
 constexpr std::string_view left_out =
-    "let every rank make this call: a collective needs all ranks of its group, new_group all ranks of the "
-    "job";
+    "let every rank make this call: all ranks of a group must call its collectives, and all ranks of the job "
+    "must call new_group";
 
 constexpr std::string_view crossed =
     "let all ranks make their calls in the same order, across groups as well, and let all ranks of the job "
@@ -129,7 +129,11 @@ std::string draw(const std::vector<int>& cycle) {
   return text + fmt::format("rank {}", cycle[0]);
 }
 
-constexpr std::string_view all_receive = "let one rank send first: here all of them receive";
+constexpr std::string_view all_receive =
+    "let one rank send before it receives: each of these ranks is in a receive";
+constexpr std::string_view to_itself =
+    "let a rank copy what it would send to itself, or start both operations with isend/irecv and wait "
+    "afterwards";
 
 // What keeps a send and a receive that wait for each other from matching; empty: there is no such pair.
 std::string_view how_paths_meet(const std::vector<Party>& parties) {
@@ -161,9 +165,12 @@ std::string_view Finding::remedy() const {
   if (of_collectives) return find_cycle(parties).empty() ? left_out : crossed;
   if (!std::ranges::all_of(parties, is_message)) return words(Code::mismatched_collective).mend;
   if (const auto meet = how_paths_meet(parties); !meet.empty()) return meet;
-  if (!find_cycle(parties).empty())
+  if (const auto cycle = find_cycle(parties); cycle.size() == 1)
+    return to_itself;
+  else if (!cycle.empty())
     return std::ranges::all_of(parties, is_receive) ? all_receive : words(code).mend;
-  return "let the awaited rank make the matching calls, the same number of them and with the same tag";
+  return "let the awaited rank make the matching call: each send needs one receive, and each receive one "
+         "send, with the same tag";
 }
 
 std::string Finding::text() const {

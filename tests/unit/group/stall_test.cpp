@@ -84,7 +84,8 @@ TEST(Stall, ACycleIsDrawn) {
       stage.told(),
       "D1 deadlock: 2 ranks wait for each other in a cycle and none can go on; rank 0: recv #0 (4 f32) at "
       "train.cpp:10, waits for rank 1; rank 1: recv #0 (4 f32) at train.cpp:11, waits for rank 0; cycle: "
-      "rank 0 -> rank 1 -> rank 0; fix: let one rank send first: here all of them receive");
+      "rank 0 -> rank 1 -> rank 0; fix: let one rank send before it receives: each of these ranks is in a "
+      "receive");
 }
 
 TEST(Stall, ARankThatWaitsForItselfIsACycleOfOne) {
@@ -92,6 +93,8 @@ TEST(Stall, ARankThatWaitsForItselfIsACycleOfOne) {
   stage.message(0, "recv", 0);
   EXPECT_EQ(stage.told().find("D1 deadlock: rank 0 waits for itself and can never go on; rank 0: recv #0"),
             0u)
+      << stage.told();
+  EXPECT_NE(stage.told().find("let a rank copy what it would send to itself"), std::string::npos)
       << stage.told();
 }
 
