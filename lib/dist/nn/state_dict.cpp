@@ -36,9 +36,14 @@ StateDict part(const StateDict& dict, std::string_view prefix) {
 
 void copy_state(std::string_view who, const StateDict& to, const StateDict& from) {
   for (const auto& [name, tensor] : from) {
-    if (!find(to, name))
+    if (find(to, name)) continue;
+    if (const std::string_view bare = name; bare.starts_with("module.") && find(to, bare.substr(7)))
       fail(Errc::invalid_argument,
-           "{} has no \"{}\", which the state to load has; does it belong to another model?", who, name);
+           "{} has no \"{}\", which the state to load has, but it has \"{}\": the state is that of a "
+           "DistributedDataParallel; save the model instead, or load into a DistributedDataParallel",
+           who, name, bare.substr(7));
+    fail(Errc::invalid_argument,
+         "{} has no \"{}\", which the state to load has; does it belong to another model?", who, name);
   }
   for (const auto& [name, tensor] : to) {
     const Tensor* const loaded = find(from, name);

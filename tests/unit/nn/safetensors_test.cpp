@@ -208,6 +208,8 @@ TEST_F(Safetensors, TheStateOfAnotherModelIsRefusedAndChangesNothing) {
                     "which the state to load lacks");
   EXPECT_DIST_ERROR(without_bias.load_state_dict(small.state_dict()), Errc::invalid_argument,
                     "has no \"bias\"");
+  EXPECT_DIST_ERROR(small.load_state_dict(with_prefix("module.", small.state_dict())), Errc::invalid_argument,
+                    "the state is that of a DistributedDataParallel; save the model instead");
   EXPECT_TRUE(equal(small.parameters()[0]->value, before[0].tensor));
 }
 
