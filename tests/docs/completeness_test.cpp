@@ -38,6 +38,18 @@ std::set<std::string> functions_of(const std::string& header) {
   return names;
 }
 
+// The example of the page on graphs is compiled and run.
+TEST(Graphs, TheExampleIsATest) {
+  const std::string page = text_of("labs/handbook/graphs.md"),
+                    test = text_of("tests/unit/device/graphed_ddp_test.cpp");
+  const std::string begin = "```cpp\n";
+  const std::size_t from = page.find(begin) + begin.size();
+  const std::string example = page.substr(from, page.find("```", from) - from);
+  EXPECT_EQ(std::ranges::count(example, '\n'), 3) << example;
+  EXPECT_NE(test.find(example), std::string::npos) << example;
+  EXPECT_NE(text_of("labs/handbook/graphs.zh-CN.md").find(example), std::string::npos);
+}
+
 class Handbook : public testing::TestWithParam<const char*> {};
 
 TEST_P(Handbook, HasEveryCallBesideTorchs) {

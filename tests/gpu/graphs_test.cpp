@@ -1,5 +1,6 @@
 // Steps that are recorded as CUDA graphs, alone and as ranks that are threads, against the same steps
 // without.
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -37,7 +38,8 @@ void expect_alike(const std::vector<double>& got, const std::vector<double>& exp
     EXPECT_NEAR(got[i], expected[i], 1e-3 * expected[i]) << "step " << i;
 }
 
-std::vector<double> conv_net_losses(Device device, Module& model, Module& whole, bool with_graph, int rank) {
+std::vector<double> conv_net_losses(Device device, Module& model, Module& whole, bool with_graph, int rank,
+                                    bool has_collectives = false) {
   SGD optimizer(model.parameters(), {.momentum = 0.9});
   CrossEntropyLoss loss;
   GraphedStep graphed(device,
@@ -48,15 +50,16 @@ std::vector<double> conv_net_losses(Device device, Module& model, Module& whole,
                         optimizer.step();
                         return value;
                       },
-                      {.warm_up = with_graph ? 3 : steps});
+                      {.warm_up = with_graph ? 3 : steps, .has_collectives = has_collectives});
   std::vector<Loss> losses;
   for (int i = 0; i < steps; ++i) {
     optimizer.set_lr(0.02 / (i + 1));
-    const std::int64_t rows = i == 7 ? 5 : 8;
+    const std::int64_t rows = i == 7 && !has_collectives ? 5 : 8;
     losses.push_back(
         graphed(scattered({rows, 1, 28, 28}, 100 * rank + i, DType::f32), arange(rows, DType::i64)));
   }
   EXPECT_EQ(graphed.is_recorded(), with_graph);
+  EXPECT_TRUE(!with_graph || !has_collectives || graphed.graphs() == 1);
   return {losses.begin(), losses.end()};
 }
 
@@ -106,27 +109,33 @@ TEST_F(GraphsOnGpu, Gpt) {
   EXPECT_EQ(losses[1], losses[0]);
 }
 
-TEST_F(GraphsOnGpu, RanksThatShareAGpu) {
-  for (const int ranks : {1, 2, 4}) {
-    test::RankOptions options;
-    options.init.backend = "cuda";
-    test::run_ranks(
-        ranks,
-        [](int rank) {
-          std::vector<std::vector<double>> losses;
-          for (const bool with_graph : {false, true}) {
-            manual_seed(1);
-            ConvNet model;
-            model.skip_input_grad();
-            model.to(gpu);
-            DistributedDataParallel ddp(model, {.first_bucket_bytes = 32 << 10, .bucket_bytes = 32 << 10});
-            losses.push_back(conv_net_losses(gpu, model, ddp, with_graph, rank));
-          }
-          expect_alike(losses[1], losses[0]);
-        },
-        options);
-  }
+// Steps of a DistributedDataParallel with a graph and without one.
+void expect_alike_by_ddp(const std::string& backend, int ranks, bool has_collectives) {
+  test::RankOptions options;
+  options.init.backend = backend;
+  test::run_ranks(
+      ranks,
+      [&](int rank) {
+        std::vector<std::vector<double>> losses;
+        for (const bool with_graph : {false, true}) {
+          manual_seed(1);
+          ConvNet model;
+          model.skip_input_grad();
+          model.to(gpu);
+          DistributedDataParallel ddp(model, {.first_bucket_bytes = 32 << 10, .bucket_bytes = 32 << 10});
+          losses.push_back(conv_net_losses(gpu, model, ddp, with_graph, rank, has_collectives));
+        }
+        expect_alike(losses[1], losses[0]);
+      },
+      options);
 }
+
+TEST_F(GraphsOnGpu, RanksThatShareAGpu) {
+  for (const int ranks : {1, 2, 4}) expect_alike_by_ddp("cuda", ranks, false);
+}
+
+// NCCL's calls are captured, beside the backward.
+TEST_F(GraphsOnGpu, AllReducesByNcclInTheGraph) { expect_alike_by_ddp("nccl", 1, true); }
 
 TEST_F(GraphsOnGpu, RefusesToReadOnTheHost) {
   Tensor x = ones({1}, DType::f32, gpu);

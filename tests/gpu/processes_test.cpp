@@ -1,8 +1,10 @@
 // The cuda and the nccl backend with ranks as processes on the real GPU. A program of its own: CUDA does not
 // survive fork(), so the process that starts the ranks never touches it.
 #include <string>
+#include <vector>
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "dist/core/device.h"
@@ -29,6 +31,33 @@ std::string sweep(const std::string& backend) {
   sweep_collectives(get_device(), 1000, DType::f32, {.async_op = true}, operations);
   destroy_process_group();
   return "exact";
+}
+
+// Batches of messages by NCCL: the first one by one, and each of the others in one group.
+std::string batches() {
+  init_process_group({.backend = "nccl", .timeout = std::chrono::seconds(60)});
+  const int rank = get_rank(), n = get_world_size();
+  std::string wrong;
+  for (int i = 0; i < 4; ++i) {
+    std::vector<P2P> batch;
+    std::vector<Tensor> got;
+    for (int peer = 0; peer < n; ++peer) {
+      if (peer == rank) continue;
+      got.push_back(zeros({100'000}, DType::f32, get_device()));
+      batch.push_back({P2P::irecv, got.back(), peer});
+      batch.push_back(
+          {P2P::isend, full({100'000}, 100 * i + 10 * rank + peer, DType::f32, get_device()), peer});
+    }
+    for (Work& work : batch_isend_irecv(batch)) work.wait();
+    for (int peer = 0, at = 0; peer < n; ++peer) {
+      if (peer == rank) continue;
+      const Tensor expected = full({100'000}, 100 * i + 10 * peer + rank, DType::f32);
+      if (!equal(got[static_cast<std::size_t>(at++)].to(cpu), expected))
+        wrong += fmt::format("batch {}, from rank {}; ", i, peer);
+    }
+  }
+  destroy_process_group();
+  return wrong.empty() ? "exact" : wrong;
 }
 
 class GpuProcesses : public GpuTest, public testing::WithParamInterface<std::string> {};
@@ -103,6 +132,15 @@ TEST_F(GpuNccl, CollectivesOfRanksThatShareAGpuAreExact) {
   const ScopedEnv share("DIST_NCCL_SHARE_GPU", "1");
   for (const int n : {1, 2, 4}) {
     ProcessRanks ranks(n, [](int, const auto&) { return sweep("nccl"); });
+    for (const auto& report : ranks.join(std::chrono::seconds(200)))
+      EXPECT_EQ(report.text, "exact") << n << " ranks";
+  }
+}
+
+TEST_F(GpuNccl, BatchesOfMessagesAreExact) {
+  const ScopedEnv share("DIST_NCCL_SHARE_GPU", "1"), by_nccl("DIST_NCCL_MESSAGES", "1");
+  for (const int n : {2, 3}) {
+    ProcessRanks ranks(n, [](int, const auto&) { return batches(); });
     for (const auto& report : ranks.join(std::chrono::seconds(200)))
       EXPECT_EQ(report.text, "exact") << n << " ranks";
   }

@@ -66,6 +66,8 @@ class FakeDevice final : public DeviceApi, public GraphApi {
   void register_host(Device device, void* pages, std::size_t bytes) override;
   void unregister_host(Device device, void* pages) noexcept override;
   void begin_capture(Device device, StreamHandle stream) override;
+  void fork_capture(Device device, StreamHandle stream, StreamHandle side) override;
+  void join_capture(Device device, StreamHandle stream, StreamHandle side) override;
   GraphHandle end_capture(Device device, StreamHandle stream) override;
   void launch_graph(Device device, StreamHandle stream, GraphHandle graph) override;
   void free_graph(Device device, GraphHandle graph) noexcept override;
@@ -96,6 +98,7 @@ class FakeDevice final : public DeviceApi, public GraphApi {
   // For a library that puts work of its own on streams: what it does when its turn has come, and where its
   // data is then.
   void enqueue(Device device, StreamHandle stream, std::function<void()> work);
+  bool is_captured(Device device, StreamHandle stream);
   TensorView on_host(Device device, const TensorView& view);
 
   // For tests.
@@ -158,13 +161,23 @@ class FakeDevice final : public DeviceApi, public GraphApi {
   std::byte* locate(const void* pointer, std::size_t bytes);
   TensorView locate(Device device, const TensorView& view);
 
-  // What a thread has enqueued on a stream since begin_capture().
-  using GraphWork = std::vector<std::function<void()>>;
+  // What a thread has enqueued on a stream, and on others beside it, since begin_capture().
+  struct GraphNode {
+    std::function<void()> work;
+    std::set<std::size_t> after;  // positions of others
+  };
+  using GraphWork = std::vector<GraphNode>;
   struct Capture {
     std::thread::id thread;
+    StreamHandle origin = nullptr;
     GraphWork work;
+    std::map<StreamHandle, std::set<std::size_t>> last;  // what the next node of each stream comes after
+    std::set<StreamHandle> unjoined;
     std::string broken;  // what the thread did that cannot be recorded; empty: nothing
+    void add(StreamHandle stream, std::function<void()> node);
   };
+  // All of it, in an order of many that the graph allows, as a GPU does.
+  static void run(const GraphWork& work, std::uint64_t seed);
   Capture* capture_of(StreamHandle stream);  // this thread's; null: none
   void break_capture(Device device, StreamHandle stream, std::string_view what);
 
@@ -182,7 +195,7 @@ class FakeDevice final : public DeviceApi, public GraphApi {
   };
   std::map<const std::byte*, HostPages> host_pages_;
   std::uint64_t streams_made_ = 0;
-  std::map<StreamHandle, Capture> captures_;
+  std::map<StreamHandle, std::shared_ptr<Capture>> captures_;  // a side has that of its stream
   std::map<GraphHandle, std::shared_ptr<const GraphWork>> graphs_;
   std::uint64_t graphs_made_ = 0;
   std::map<const void*, std::uint64_t> promised_;  // flags, what streams will have written

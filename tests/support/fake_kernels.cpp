@@ -38,8 +38,8 @@ void FakeDevice::load_kernels(Device device) {
 
 void FakeDevice::launch(Device device, StreamHandle handle, std::function<void()> work) {
   if (at(device).fails) fail(Errc::internal, "this kernel does not start");
-  if (Capture* const capture = capture_of(resolve(device, handle)))
-    return capture->work.push_back(std::move(work));
+  StreamHandle const on = resolve(device, handle);
+  if (Capture* const capture = capture_of(on)) return capture->add(on, std::move(work));
   ++launches_;
   stream(device, handle).enqueue(std::move(work));
 }

@@ -92,10 +92,12 @@ bool FakeNccl::is_busy(nccl::Comm comm) {
 
 void FakeNccl::finalize(nccl::Comm) {}
 
-// Like NCCL, which waits for its threads and the driver.
+// Like NCCL, which waits for its threads and the driver, and until no graph has its work any more.
 void FakeNccl::destroy(Device, nccl::Comm comm) noexcept {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return !sticks_; });
+  const auto is_over = [&] { return !sticks_ && of(comm).in_graphs.use_count() == 1; };
+  while (!changed_.wait_for(lock, std::chrono::milliseconds(1), is_over)) {
+  }
   --alive_;
   delete static_cast<std::shared_ptr<Rank>*>(comm);
 }

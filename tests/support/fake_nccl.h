@@ -92,22 +92,27 @@ class FakeNccl final : public nccl::Library {
     std::shared_ptr<World> world;
     int rank = 0;
     Device device;
-    std::uint64_t collectives = 0;
-    int splits = 0;  // that it has begun
+    std::uint64_t collectives = 0;  // that have begun on the device
+    std::size_t launches = 0;
+    std::shared_ptr<void> in_graphs = std::make_shared<char>();  // graphs have it, too
+    int splits = 0;                                              // that it has begun
     bool aborted = false;
   };
-  struct Piece {
-    std::uint64_t number = 0;  // of a collective
-    Call call;
+  using Pieces = std::vector<Call>;
+  struct Launch {  // what a group calls on one stream
+    std::shared_ptr<Rank> rank;
+    StreamHandle stream;
+    Pieces pieces;
   };
-  using Pieces = std::vector<Piece>;
 
   static Rank& of(nccl::Comm comm) { return **static_cast<std::shared_ptr<Rank>*>(comm); }
   static void work(Meeting& meeting, const World& world);
   void add(nccl::Comm comm, StreamHandle stream, Call call);
-  void launch(const std::shared_ptr<Rank>& rank, StreamHandle stream, Pieces pieces);
-  void run(const std::shared_ptr<Rank>& rank, Pieces& pieces);
-  void join(Rank& rank, Piece& piece);
+  static std::vector<Launch>& group();  // of this thread
+  void note_group(const std::vector<Launch>& launches);
+  void launch(Launch all);
+  void run(const std::shared_ptr<Rank>& rank, const Pieces& pieces);
+  void join(Rank& rank, std::uint64_t number, const Call& call);
   void end_split(World& world);
   void match(World& world, std::pair<int, int> way);
 

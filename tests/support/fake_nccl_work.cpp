@@ -1,7 +1,7 @@
 // What the fake NCCL puts on streams, and what it does there.
 #include <algorithm>
 #include <cstring>
-#include <functional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,7 +16,6 @@ namespace {
 
 // The group that this thread has begun.
 thread_local int group_depth = 0;
-thread_local std::vector<std::function<void()>> group_ends;
 
 std::string describe(std::string_view what, const TensorView& view) {
   return fmt::format("{} of {} {}", what, view.count, name(view.dtype));
@@ -30,78 +29,91 @@ void move_bytes(const TensorView& to, const TensorView& from) {
 
 void FakeNccl::begin_group() { ++group_depth; }
 
+std::vector<FakeNccl::Launch>& FakeNccl::group() {
+  thread_local std::vector<Launch> begun;
+  return begun;
+}
+
+// What a group calls on one stream becomes one piece of work.
 void FakeNccl::end_group() {
   if (--group_depth > 0) return;
-  for (const auto& end : std::exchange(group_ends, {})) end();
+  std::vector<Launch> launches = std::exchange(group(), {});
+  note_group(launches);
+  for (Launch& each : launches) launch(std::move(each));
   const std::scoped_lock lock(mutex_);
   looks_left_ = looks_of_a_launch_;
   if (!groups_fail_.empty()) fail(Errc::internal, "{}", groups_fail_);
 }
 
-// What a group calls on one stream becomes one piece of work.
-void FakeNccl::add(nccl::Comm comm, StreamHandle stream, Call call) {
-  const std::shared_ptr<Rank> rank = *static_cast<std::shared_ptr<Rank>*>(comm);
-  Piece piece{0, std::move(call)};
-  {
-    const std::scoped_lock lock(mutex_);
-    if (piece.call.peer < 0) piece.number = rank->collectives++;
+// NCCL connects two ranks in the first message between them, and a group waits for all connections that it
+// needs before it launches anything.
+void FakeNccl::note_group(const std::vector<Launch>& launches) {
+  std::string words;
+  const std::scoped_lock lock(mutex_);
+  for (const Launch& each : launches) {
+    for (const Call& call : each.pieces) {
+      if (!words.empty()) words += ' ';
+      words += call.what.substr(0, call.what.find(' '));
+    }
+    if (launches.size() > 1 && each.rank->launches == 0)
+      misuse_.push_back("the first operation of a communicator holds up a group of several");
+    ++each.rank->launches;
   }
-  if (piece.call.in.data) piece.call.in = device_->on_host(rank->device, piece.call.in);
-  if (piece.call.out.data) piece.call.out = device_->on_host(rank->device, piece.call.out);
-  thread_local std::shared_ptr<Pieces> pieces;
-  if (group_depth == 0) fail(Errc::internal, "every call is in a group");
-  if (group_ends.empty()) {
-    pieces = std::make_shared<Pieces>();
-    group_ends.push_back([this, rank, stream, all = pieces] { launch(rank, stream, std::move(*all)); });
-  }
-  pieces->push_back(std::move(piece));
+  if (!words.empty()) groups_.push_back(std::move(words));
 }
 
-void FakeNccl::launch(const std::shared_ptr<Rank>& rank, StreamHandle stream, Pieces pieces) {
-  std::string words;
-  for (const Piece& piece : pieces) {
-    if (!words.empty()) words += ' ';
-    words += piece.call.what.substr(0, piece.call.what.find(' '));
-  }
-  {
-    const std::scoped_lock lock(mutex_);
-    groups_.push_back(std::move(words));
-  }
-  auto shared = std::make_shared<Pieces>(std::move(pieces));
-  device_->enqueue(rank->device, stream, [this, rank, shared] { run(rank, *shared); });
+void FakeNccl::add(nccl::Comm comm, StreamHandle stream, Call call) {
+  const std::shared_ptr<Rank> rank = *static_cast<std::shared_ptr<Rank>*>(comm);
+  if (call.in.data) call.in = device_->on_host(rank->device, call.in);
+  if (call.out.data) call.out = device_->on_host(rank->device, call.out);
+  if (device_->is_captured(rank->device, stream)) call.what += " in a graph";  // on all ranks, or on none
+  if (group_depth == 0) fail(Errc::internal, "every call is in a group");
+  auto& begun = group();
+  const auto is_here = [&](const Launch& each) { return each.rank == rank && each.stream == stream; };
+  auto place = std::ranges::find_if(begun, is_here);
+  if (place == begun.end()) place = begun.insert(begun.end(), {rank, stream, {}});
+  place->pieces.push_back(std::move(call));
+}
+
+void FakeNccl::launch(Launch all) {
+  auto shared = std::make_shared<Pieces>(std::move(all.pieces));
+  const bool in_graph = device_->is_captured(all.rank->device, all.stream);
+  device_->enqueue(all.rank->device, all.stream,
+                   [this, rank = all.rank, shared, in_graph = in_graph ? all.rank->in_graphs : nullptr] {
+                     run(rank, *shared);
+                   });
 }
 
 // On the stream's thread: all of it is posted, then waited for.
-void FakeNccl::run(const std::shared_ptr<Rank>& rank, Pieces& pieces) {
+void FakeNccl::run(const std::shared_ptr<Rank>& rank, const Pieces& pieces) {
   std::unique_lock lock(mutex_);
   World& world = *rank->world;
   std::vector<std::shared_ptr<Message>> messages;
-  for (Piece& piece : pieces) {
-    if (piece.call.peer < 0) {
-      join(*rank, piece);
+  std::vector<std::uint64_t> collectives;
+  for (const Call& call : pieces) {
+    if (call.peer < 0) {
+      collectives.push_back(rank->collectives++);
+      join(*rank, collectives.back(), call);
       continue;
     }
-    const bool is_send = piece.call.is_send;
-    const std::pair way =
-        is_send ? std::pair(rank->rank, piece.call.peer) : std::pair(piece.call.peer, rank->rank);
-    messages.push_back(std::make_shared<Message>(Message{piece.call}));
-    (is_send ? world.sends : world.recvs)[way].push_back(messages.back());
+    const std::pair way = call.is_send ? std::pair(rank->rank, call.peer) : std::pair(call.peer, rank->rank);
+    messages.push_back(std::make_shared<Message>(Message{call}));
+    (call.is_send ? world.sends : world.recvs)[way].push_back(messages.back());
     match(world, way);
   }
   changed_.notify_all();
   changed_.wait(lock, [&] {
-    return rank->aborted || (std::ranges::all_of(messages, [](const auto& m) { return m->done; }) &&
-                             std::ranges::all_of(pieces, [&](const Piece& piece) {
-                               return piece.call.peer >= 0 || world.meetings[piece.number].done;
-                             }));
+    return rank->aborted ||
+           (std::ranges::all_of(messages, [](const auto& m) { return m->done; }) &&
+            std::ranges::all_of(collectives, [&](auto number) { return world.meetings[number].done; }));
   });
 }
 
-void FakeNccl::join(Rank& rank, Piece& piece) {
+void FakeNccl::join(Rank& rank, std::uint64_t number, const Call& mine) {
   World& world = *rank.world;
-  Meeting& meeting = world.meetings[piece.number];
+  Meeting& meeting = world.meetings[number];
   meeting.calls.resize(static_cast<std::size_t>(world.ranks));
-  meeting.calls[static_cast<std::size_t>(rank.rank)] = std::make_unique<Call>(piece.call);
+  meeting.calls[static_cast<std::size_t>(rank.rank)] = std::make_unique<Call>(mine);
   if (++meeting.arrived < world.ranks) return;
   for (const auto& call : meeting.calls)
     if (call->what != meeting.calls[0]->what) {

@@ -30,6 +30,7 @@ class OrderedBackend : public Backend {
   // To be called first in a derived class's destructor, because the progress thread uses the rest.
   void stop();
   void wait_idle() { thread_->wait_idle(); }  // every collective has been enqueued afterwards
+  bool is_idle() const { return thread_->is_idle(); }
 
   // Which operations run in the order in which they were submitted, as collectives do.
   virtual bool is_ordered(const Operation& operation) const { return is_collective(operation.kind); }

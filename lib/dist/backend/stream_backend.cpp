@@ -1,7 +1,8 @@
 // What the backends of device tensors share. mark() and enqueue() put a collective on the group's stream,
 // behind the caller's; choose() and execute() run it there or through the host; carry(), submit_message() and
-// submit_batch() carry messages (direct/device/device_messages.h); give_up(), stop() and leave() end the
-// group's work.
+// submit_batch() carry messages (direct/device/device_messages.h); begin_apart(), end_apart() and
+// fail_apart() are for what is enqueued together with other backends' work, begin_in_graph() and
+// end_in_graph() for what is launched in a graph; give_up(), stop() and leave() end the group's work.
 #include "dist/backend/stream_backend.h"
 
 #include <map>
@@ -220,6 +221,58 @@ void StreamBackend::enqueue(const Operation& operation, const std::shared_ptr<St
   }
   points->done.record(stream_->handle());
   watch_.add(operation, points);
+}
+
+void StreamBackend::begin_apart(const Operation& operation, const StreamEvents& points) {
+  announce(operation);
+  points.ready.make_wait(*device_, stream_->handle());
+}
+
+void StreamBackend::announce(const Operation& operation) {
+  try {
+    refuse_if_broken(operation);
+    context_.observer->starting(operation, plan_of(operation));
+  } catch (...) {
+    std::rethrow_exception(context_.observer->failed(operation, std::current_exception()));
+  }
+}
+
+void StreamBackend::begin_in_graph(std::span<const Operation> operations) {
+  wait_idle();
+  auto points = points_.take(*device_);
+  points->ready.record(stream_->handle());
+  points->ready.make_wait(*device_, current_stream(*device_));
+  for (const Operation& operation : operations) announce(operation);
+  points_of_graph_ = std::move(points);
+}
+
+// All of them end with their graph.
+void StreamBackend::end_in_graph(std::span<const Operation> operations) {
+  const auto points = std::exchange(points_of_graph_, nullptr);
+  points->done.record(current_stream(*device_));
+  points->done.make_wait(*device_, stream_->handle());
+  for (const Operation& operation : operations) watch_.add(operation, points);
+}
+
+std::exception_ptr StreamBackend::end_apart(const Operation& operation,
+                                            const std::shared_ptr<StreamEvents>& points) {
+  try {
+    points->done.record(stream_->handle());
+    watch_.add(operation, points);
+    return nullptr;
+  } catch (...) {
+    return fail_apart(operation, std::current_exception());
+  }
+}
+
+std::exception_ptr StreamBackend::fail_apart(const Operation& operation, const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& why) {
+    break_by(why);
+  }
+  detach();
+  return context_.observer->failed(operation, error);
 }
 
 void StreamBackend::leave() {

@@ -8,6 +8,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,17 @@ class StreamBackend : public OrderedBackend {
 
   // Whether the derived class carries this message on the device.
   virtual bool is_elsewhere(const Operation&) const { return false; }
+  // For an operation that a derived class enqueues together with those of other backends, instead of
+  // start(): its events; what comes before it, which throws its error; what comes after it, which returns its
+  // error or null; and what to do when it could not be enqueued.
+  std::shared_ptr<StreamEvents> mark(const Operation& operation) final;
+  void begin_apart(const Operation& operation, const StreamEvents& points);
+  std::exception_ptr end_apart(const Operation& operation, const std::shared_ptr<StreamEvents>& points);
+  std::exception_ptr fail_apart(const Operation& operation, const std::exception_ptr& error);
+  // For operations in a graph that is launched on the current stream (GraphBackend): that stream waits for
+  // the group's, and afterwards the group's for that one.
+  void begin_in_graph(std::span<const Operation> operations);
+  void end_in_graph(std::span<const Operation> operations);
   // From now on the death of a member ends what is enqueued.
   void watch_members(const Operation& operation);
   void wait_a_little();  // throws when a member has gone; from any thread
@@ -66,12 +78,12 @@ class StreamBackend : public OrderedBackend {
   std::shared_ptr<WorkState> submit_in(Operation operation, std::shared_ptr<CopyBatch> batch);
   std::unique_ptr<Transport> open_on_device(const Operation& operation,
                                             std::shared_ptr<CopyBatch> batch = nullptr);
-  std::shared_ptr<StreamEvents> mark(const Operation& operation) final;
   void prepare(const Operation& operation) final;
   Plan choose(const Operation& operation) final;
   void execute(const Operation& operation) final;
   void enqueue(const Operation& operation, const std::shared_ptr<StreamEvents>& points) final;
   void leave() final;
+  void announce(const Operation& operation);
   void give_up(const Operation& operation, const std::exception_ptr& error);
   // Why a collective on that device is refused; empty: it is not.
   std::string other_device(Device device) const;
@@ -84,6 +96,7 @@ class StreamBackend : public OrderedBackend {
   std::optional<Device> device_;
   std::optional<Stream> stream_;
   StreamEventsPool points_;
+  std::shared_ptr<StreamEvents> points_of_graph_;  // between the two calls for a launch
   bool connected_ = false;
   std::optional<StagingRoom> room_;  // for collectives that go through the host
   std::unique_ptr<LivenessProbe> liveness_probe_;

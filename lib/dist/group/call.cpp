@@ -11,6 +11,7 @@
 #include "dist/core/tasking.h"
 #include "dist/group/diagnosis/call_observer.h"
 #include "dist/group/job_state.h"
+#include "dist/group/recorded_calls.h"
 
 namespace dist {
 namespace {
@@ -109,7 +110,8 @@ Call::Call(OpKind kind, std::string_view name_, const Options& options, CallSite
       group(*group_in_use_),
       name(name_),
       async(options.async_op) {
-  Recording::refuse(name, where);
+  const Recording* const recording = Recording::current();
+  if (recording && !(recording->has_collectives() && is_collective(kind))) Recording::refuse(name, where);
   operation.kind = kind;
   operation.where = where;
   operation.timeout = options.timeout.value_or(group.identity.timeout);
@@ -193,15 +195,10 @@ void Call::check_supported() const {
   auto& supported = group.supported[static_cast<std::size_t>(operation.kind)];
   if (has_tensors(operation) && supported.load(std::memory_order_relaxed) != signature(operation)) {
     check_device(operation.device());
-    const auto supports = [&](std::string* why) {
-      return group.backend->supports(operation.kind, operation.op.kind(), operation.dtype(),
-                                     operation.device(), why);
-    };
-    if (!supports(nullptr)) {
-      std::string why;
-      supports(&why);
+    std::string why;
+    if (!group.backend->supports(operation.kind, operation.op.kind(), operation.dtype(), operation.device(),
+                                 &why))
       refuse("{}", why);
-    }
     supported.store(signature(operation), std::memory_order_relaxed);
   }
   if (!operation.algorithm.empty()) {
@@ -241,6 +238,7 @@ std::vector<Work> submit(GroupState& group, std::vector<Operation> operations) {
 
 Work Call::issue() {
   check_supported();
+  if (Recording::current()) return record(*this);
   const bool is_ordered = is_collective(operation.kind);
   if (is_ordered && group.in_collective.load(std::memory_order_acquire)) refuse_second_thread();
   const OneAtATime turn(is_ordered ? &group.in_collective : nullptr);

@@ -19,7 +19,7 @@ namespace dist {
 
 class JobState;
 
-struct GroupState {
+struct GroupState : std::enable_shared_from_this<GroupState> {
   // What all members agree on.
   struct Identity {
     std::string name;           // unique in the job

@@ -12,8 +12,9 @@
 //
 // Once it is recorded, the step's own code does not run any more. What the host must do each time cuts the
 // graph in two and is done in between: an optimizer's step(), with the learning rate as it is then, and what
-// a DistributedDataParallel sends, which thus overlaps with the backward as it does without a graph. The
-// number of the step that Dropout draws by (Module::set_position) is read again, too.
+// a DistributedDataParallel sends, which thus overlaps with the backward as it does without a graph; with
+// GraphedStepOptions::has_collectives that is in the graph, too, on backend nccl. The number of the step that
+// Dropout draws by (Module::set_position) is read again, too.
 #pragma once
 
 #include <cstddef>
@@ -33,13 +34,19 @@ struct GraphedStepOptions {
   // Batches of another shape throw Error{invalid_argument}, which says so, instead of doing without the
   // graph.
   bool only_one_shape = false;
+  // Collectives become part of the graph instead of cutting it, where the backend can do that (nccl). Then a
+  // step is the same on all ranks, or none takes it: only_one_shape holds, `warm_up` is the same, and the
+  // ranks record the same step. A DistributedDataParallel's hook is called when the step is recorded, and not
+  // again.
+  bool has_collectives = false;
 };
 
 // Used by one thread, with one current stream. On a CPU it calls the step each time.
 class GraphedStep {
  public:
-  // What a step does with one batch on the device. It must not read device memory on the host, nor call
-  // collectives itself: the step that is recorded throws Error{unsupported} then, which names the call.
+  // What a step does with one batch on the device. It must not read device memory on the host, nor (without
+  // has_collectives) call collectives itself: the step that is recorded throws Error{unsupported} then, which
+  // names the call.
   using Step = std::function<Loss(const Tensor& inputs, const Tensor& targets)>;
   // Models, optimizers and whatever else `step` uses must outlive this and keep their memory. Throws
   // Error{invalid_argument} for less than one step of warm-up.

@@ -10,6 +10,7 @@
 #include "dist/core/device/recording.h"
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
+#include "dist/group/recorded_calls.h"
 #include "dist/parallel/gradient_buckets.h"
 #include "dist/parallel/packed.h"
 #include "dist/parallel/replicas.h"
@@ -97,6 +98,18 @@ void DistributedDataParallel::begin_step() {
     broadcast(buffer, group_.global_rank(0), {.group = groups_.of(buffer.device())}, where_);
 }
 
+// Which parameters were used is read by the host.
+bool DistributedDataParallel::is_in_graph() const {
+  return !options_.find_unused_parameters && can_record(group_, where_);
+}
+
+// NCCL wants a collective to be in graphs on all ranks or on none. Where a rank takes another step now, this
+// one fails.
+void DistributedDataParallel::agree_on_graph() const {
+  Tensor ranks = ones({1}, DType::i64, cpu);
+  all_reduce(ranks, ReduceOp::sum, {.group = group_}, where_);
+}
+
 Tensor DistributedDataParallel::run_forward(const Tensor& input) {
   if (syncs_ && is_training()) {
     if (Recording::current() && !is_rebuilt_)
@@ -105,7 +118,12 @@ Tensor DistributedDataParallel::run_forward(const Tensor& input) {
            "graph "
            "keeps where they are: record a later step (GraphedStepOptions::warm_up of at least 2)",
            get_rank());
-    Recording::between([this] { begin_step(); });
+    if (is_in_graph()) {
+      Recording::aside([this] { agree_on_graph(); });
+      begin_step();
+    } else {
+      Recording::between([this] { begin_step(); });
+    }
   }
   return model_.forward(input);
 }
@@ -118,7 +136,7 @@ Tensor DistributedDataParallel::run_backward(const Tensor& grad_output) {
          "wrap a "
          "model once, or call backward() of the last one only",
          get_rank());
-  gradients_->begin();
+  gradients_->begin(is_in_graph());
   AbandonIfFailed guard{*gradients_};
   const Tensor grad_input = model_.backward(grad_output);
   const auto missing = gradients_->missing();

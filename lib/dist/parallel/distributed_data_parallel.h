@@ -11,7 +11,8 @@
 //
 // In a step that is recorded as a graph (nn/graphed_step.h), what it sends cuts the graph: later steps launch
 // the graph up to the gradient that fills a bucket, start that bucket's all-reduce, launch the next graph,
-// and so on, on every backend.
+// and so on, on every backend. With GraphedStepOptions::has_collectives it is in the graph, where the backend
+// can do that.
 #pragma once
 
 #include <cstddef>
@@ -98,6 +99,8 @@ class DistributedDataParallel final : public nn::Module {
  private:
   void begin_step();
   void rebuild_if_due();
+  bool is_in_graph() const;
+  void agree_on_graph() const;
 
   nn::Module& model_;
   const DdpOptions options_;

@@ -83,7 +83,8 @@ void GradientBuckets::arrange(Assignment assignment) {
   }
 }
 
-void GradientBuckets::begin() {
+void GradientBuckets::begin(bool in_graph) {
+  in_graph_ = in_graph;
   for (Bucket& bucket : buckets_) bucket.pending = bucket.parameters;
   is_ready_.assign(parameters_.size(), false);
   ready_order_.clear();
@@ -114,8 +115,12 @@ void GradientBuckets::on_ready(std::size_t parameter) {
 void GradientBuckets::count_in(std::size_t parameter) {
   put_back_gradient(parameters_[parameter], places_[parameter]);
   --buckets_[bucket_of_[parameter]].pending;
-  for (; next_ < buckets_.size() && buckets_[next_].pending == 0; ++next_)
-    Recording::between([this, bucket = next_] { start(bucket); });
+  for (; next_ < buckets_.size() && buckets_[next_].pending == 0; ++next_) {
+    if (in_graph_)
+      start(next_);
+    else
+      Recording::between([this, bucket = next_] { start(bucket); });
+  }
 }
 
 void GradientBuckets::start(std::size_t bucket) {
@@ -162,7 +167,9 @@ void GradientBuckets::restore_left_out() {
 
 void GradientBuckets::finish() {
   is_under_way_ = false;
-  Recording::between([this] { wait_for_started(); });
+  if (!in_graph_) return Recording::between([this] { wait_for_started(); });
+  wait_for_started();
+  exposed_ = {};  // the host waits for nothing
 }
 
 void GradientBuckets::wait_for_started() {

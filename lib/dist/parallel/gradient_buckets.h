@@ -17,7 +17,8 @@
 namespace dist {
 
 // Used by one rank's training thread. The parameters must outlive this. While a step is recorded as a graph,
-// what starts and ends communication is left to each later launch of it, in the same order (Recording).
+// what starts and ends communication is left to each later launch of it, in the same order (Recording),
+// unless it is in the graph, too.
 class GradientBuckets {
  public:
   // `where` is for messages about what the hook calls.
@@ -39,7 +40,8 @@ class GradientBuckets {
 
   // For a backward in which gradients are exchanged: begin(), then each parameter reports that it is ready,
   // then finish(), after which all gradients are the averages.
-  void begin();
+  // `in_graph`: while a step is recorded as a graph, communication becomes part of it, too.
+  void begin(bool in_graph = false);
   // The backward has failed, and its error is on its way to the caller: until the next begin(), nothing is
   // sent.
   void abandon();
@@ -82,7 +84,7 @@ class GradientBuckets {
   std::vector<std::size_t> bucket_of_;  // by parameter
   std::vector<Tensor> places_;          // each gradient's place in its bucket
 
-  bool is_under_way_ = false;
+  bool is_under_way_ = false, in_graph_ = false;
   std::vector<bool> is_ready_;
   std::vector<std::size_t> ready_order_;
   std::size_t next_ = 0;                        // the first bucket that is not full yet

@@ -2,6 +2,7 @@
 // nccl_failures_test.cpp.
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -204,6 +205,104 @@ TEST_F(NcclMessages, ProgressIndependently) {
       },
       on_nccl());
   EXPECT_EQ(fake->comms_alive(), 0);
+}
+
+// A lane's first message comes alone, because NCCL connects its two ranks then.
+TEST_F(NcclMessages, OfABatchAreOneGroup) {
+  constexpr int ranks = 4, rounds = 3;
+  run_ranks(
+      ranks,
+      [&](int rank) {
+        for (int i = 0; i < rounds; ++i) {
+          std::vector<P2P> batch;
+          std::vector<Tensor> got;
+          for (int peer = 0; peer < ranks; ++peer) {
+            if (peer == rank) continue;
+            for (int k = 0; k < 2; ++k) {
+              got.push_back(zeros({10 + k}, DType::f32, gpu));
+              const Tensor mine = full({10 + k}, 100 * i + 10 * rank + peer + k, DType::f32, gpu);
+              batch.push_back({P2P::irecv, got.back(), peer});
+              batch.push_back({P2P::isend, mine, peer});
+            }
+          }
+          std::size_t at = 0;
+          auto works = batch_isend_irecv(batch);
+          for (Work& work : works) work.wait();
+          for (int peer = 0; peer < ranks; ++peer) {
+            if (peer == rank) continue;
+            for (int k = 0; k < 2; ++k) {
+              EXPECT_EQ(works[2 * at].source_rank(), peer);
+              EXPECT_EQ(sum(got[at++]), (10 + k) * (100 * i + 10 * peer + rank + k)) << "round " << i;
+            }
+          }
+        }
+      },
+      on_nccl());
+  std::map<std::string, std::ptrdiff_t> groups;
+  for (const std::string& each : fake->groups()) ++groups[each.size() > 4 ? "of many" : each];
+  EXPECT_EQ(groups["of many"], ranks * (rounds - 1)) << "one per rank and batch, but for the first";
+  EXPECT_EQ(groups["send"] + groups["recv"], ranks * (ranks - 1) * 4) << "the first batch, one by one";
+  EXPECT_EQ(fake->comms_alive(), 0);
+  EXPECT_EQ(fake->misuse(), std::vector<std::string>{});
+}
+
+// Rank 0 sends to both others at once; rank 2 takes its message only after one that comes by way of rank 1.
+TEST_F(NcclMessages, OfABatchDoNotWaitForEachOther) {
+  run_ranks(
+      3,
+      [&](int rank) {
+        for (int i = 0; i < 3; ++i) {
+          Tensor t = full({10}, rank + i, DType::f32, gpu), other = zeros({10}, DType::f32, gpu);
+          if (rank == 0)
+            for (Work& work : batch_isend_irecv({{P2P::isend, t, 1}, {P2P::isend, t, 2}})) work.wait();
+          if (rank == 1) {
+            recv(t, 0);
+            EXPECT_EQ(sum(t), 10 * i);
+            send(t, 2);
+          }
+          if (rank == 2) {
+            recv(other, 1);
+            recv(t, 0);
+            EXPECT_TRUE(equal(t, other));
+            EXPECT_EQ(sum(t), 10 * i);
+          }
+        }
+      },
+      on_nccl());
+  const auto groups = fake->groups();
+  EXPECT_EQ(std::count(groups.begin(), groups.end(), "send send"), 2);
+  EXPECT_EQ(fake->misuse(), std::vector<std::string>{});
+}
+
+// One of its lanes is broken, and one message does not go by NCCL.
+TEST_F(NcclMessages, OfABatchFailOneByOne) {
+  run_ranks(
+      3,
+      [&](int rank) {
+        const Tensor t = full({10}, 1 + rank, DType::f32, gpu);
+        Tensor got = zeros({10}, DType::f32, gpu), here = full({3}, 1 + rank);
+        if (rank == 0) {
+          Work nobody = isend(t, 1, {.timeout = std::chrono::milliseconds(200)});
+          EXPECT_DIST_ERROR(nobody.wait(), Errc::timeout, "has not connected the 2 ranks");
+          send(t, 2);
+          auto works = batch_isend_irecv(
+              {{P2P::isend, t, 1}, {P2P::isend, t, 2}, {P2P::isend, here, 2, {}, 4}, {P2P::isend, t, 2}});
+          EXPECT_DIST_ERROR(works[0].wait(), Errc::aborted, "earlier collective");
+          for (std::size_t i = 1; i < works.size(); ++i) works[i].wait();
+        }
+        for (int i = 0; rank == 2 && i < 3; ++i) {
+          recv(got, 0);
+          EXPECT_EQ(sum(got), 10);
+        }
+        if (rank == 2) recv(here, 0, {.tag = 4});
+        EXPECT_EQ(sum(here), rank == 1 ? 6 : 3);
+        barrier();
+      },
+      on_nccl());
+  const auto groups = fake->groups();
+  EXPECT_EQ(std::count(groups.begin(), groups.end(), "send send"), 1);
+  EXPECT_EQ(fake->comms_alive(), 0);
+  EXPECT_EQ(fake->misuse(), std::vector<std::string>{});
 }
 
 TEST_F(NcclMessages, WithATagDoNotGoByNccl) {

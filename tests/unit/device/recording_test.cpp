@@ -1,6 +1,8 @@
 // Work that is recorded instead of done: graphs, what the host does between them, and their memory.
 #include "dist/core/device/recording.h"
 
+#include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -149,6 +151,62 @@ TEST(Recording, IsForOneThreadAndOneStream) {
   EXPECT_EQ(x.item<float>(), 2);
 }
 
+// What a recording does around its graphs, and what is done beside the recorded stream.
+TEST(Recording, WorkBesideTheStreamIsOrderedByForkAndJoin) {
+  const FakeDeviceGuard fake({.longest_rest = std::chrono::microseconds(100)});
+  Tensor x = ones({1}, DType::f32, gpu), y = ones({1}, DType::f32, gpu);
+  const Tensor one = ones({1}, DType::f32, gpu);
+  const Stream side(gpu);
+  Recording recording(gpu);
+  x.add_(one);
+  recording.fork(side.handle());
+  {
+    const StreamGuard beside(gpu, side.handle());
+    y.add_(x);
+  }
+  Tensor z = one + one;
+  recording.join(side.handle());
+  x.add_(y);
+  RecordedWork work = recording.finish();
+  float expected_x = 1, expected_y = 1;
+  for (int i = 0; i < 20; ++i) {
+    work.launch();
+    expected_y += ++expected_x;
+    expected_x += expected_y;
+    EXPECT_EQ(x.item<float>(), expected_x) << "launch " << i;
+    EXPECT_EQ(z.item<float>(), 2);
+  }
+}
+
+TEST(Recording, TheHostActsAroundAGraph) {
+  const FakeDeviceGuard fake;
+  class Notes final : public AroundLaunch {
+   public:
+    explicit Notes(std::string& all) : all_(all) {}
+    void before() override { all_ += '('; }
+    void after() override { all_ += ')'; }
+
+   private:
+    std::string& all_;
+  };
+  std::string notes;
+  Tensor x = ones({1}, DType::f32, gpu);
+  Recording recording(gpu);
+  const auto make = [&] { return std::make_unique<Notes>(notes); };
+  AroundLaunch& first = recording.around(&notes, make);
+  EXPECT_EQ(&recording.around(&notes, make), &first) << "one per owner";
+  x.add_(x);
+  Recording::between([&] { notes += '-'; });
+  x.add_(x);
+  Recording::aside([&] { EXPECT_EQ(Recording::current(), nullptr); });
+  EXPECT_EQ(Recording::current(), &recording);
+  RecordedWork work = recording.finish();
+  work.launch();
+  EXPECT_EQ(notes, "()-");
+  work.launch_graphs_alone();
+  EXPECT_EQ(notes, "()-()");
+}
+
 // The fake device is as strict as CUDA: these calls would break a capture.
 TEST(FakeGraphs, ACaptureIsBrokenByWhatCudaRefuses) {
   const FakeDeviceGuard fake;
@@ -166,6 +224,13 @@ TEST(FakeGraphs, ACaptureIsBrokenByWhatCudaRefuses) {
   broken([&] { event.record(nullptr); }, "an event");
   broken([&] { fake->synchronize(gpu, nullptr); }, "a wait of the host");
   broken([&] { elsewhere.make_wait(gpu, nullptr); }, "a wait for an event");
+  fake->begin_capture(gpu, nullptr);
+  fake->fork_capture(gpu, nullptr, other.handle());
+  {
+    const StreamGuard beside(gpu, other.handle());
+    x.add_(x);
+  }
+  EXPECT_DIST_ERROR(fake->end_capture(gpu, nullptr), Errc::internal, "before all its streams are joined");
   EXPECT_EQ(x.item<float>(), 1);
 }
 

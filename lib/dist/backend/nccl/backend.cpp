@@ -1,12 +1,11 @@
 // The "nccl" backend. supports() and plan_of() say what runs on NCCL; connect() and split() make
-// communicators; lane_of() makes a backend for the messages from one rank to another (DIST_NCCL_MESSAGES=1);
-// part() and detach() end it. The collectives are in collectives.cpp.
+// communicators; part() and detach() end it. The collectives are in collectives.cpp, the messages from one
+// rank to another in lanes.cpp (DIST_NCCL_MESSAGES=1).
 #include "dist/backend/nccl/backend.h"
 
 #include <cstdlib>
 #include <mutex>
 
-#include "dist/backend/collective_work.h"
 #include "dist/backend/entries.h"
 #include "dist/backend/nccl/collectives.h"
 #include "dist/backend/operation_options.h"
@@ -16,15 +15,10 @@
 namespace dist::nccl {
 namespace {
 
-constexpr Timeout close_timeout = std::chrono::seconds(5);
-
-bool is_set(const char* variable) {
-  const char* const value = std::getenv(variable);
+bool shares_gpus() {
+  const char* const value = std::getenv("DIST_NCCL_SHARE_GPU");
   return value && std::string_view(value) == "1";
 }
-
-bool shares_gpus() { return is_set("DIST_NCCL_SHARE_GPU"); }
-bool carries_messages() { return is_set("DIST_NCCL_MESSAGES"); }
 
 // NCCL refuses two ranks with the same GPU on the same host, so each rank is made to look like a host of its
 // own: they then communicate over sockets. It must happen before NCCL reads its environment, which it does
@@ -112,39 +106,6 @@ bool NcclBackend::is_ordered(const Operation& operation) const {
   return role_ == Role::lane || StreamBackend::is_ordered(operation);
 }
 
-bool NcclBackend::is_elsewhere(const Operation& operation) const {
-  return operation.device().type != DeviceType::cpu && operation.tag == 0 &&
-         operation.peer != context_.rank && carries_messages();
-}
-
-// Each direction between two ranks is a communicator and a stream of its own: no message waits for one of the
-// other direction, nor for a collective.
-Backend* NcclBackend::lane_of(const Operation& operation) {
-  if (!is_elsewhere(operation)) return nullptr;
-  if (operation.peer == any_rank)
-    fail(Errc::unsupported,
-         "rank {}: {}: NCCL receives from a rank that is named; name it, give the message a tag, or unset "
-         "DIST_NCCL_MESSAGES: then it goes through the host",
-         context_.members[context_.rank], describe(operation));
-  const std::scoped_lock lock(lanes_mutex_);
-  auto& lane = lanes_[{operation.peer, operation.kind}];
-  if (lane) return lane.get();
-  const bool is_send = operation.kind == OpKind::send;
-  const int from = is_send ? context_.rank : operation.peer, to = is_send ? operation.peer : context_.rank;
-  BackendContext between = context_;
-  between.group_name = fmt::format("{}, messages from {} to {}", context_.group_name, from, to);
-  between.rank = is_send ? 0 : 1;
-  between.members = Members({context_.members[from], context_.members[to]});
-  between.store = std::make_shared<PrefixStore>(fmt::format("messages {} {}", from, to), context_.store);
-  between.split_off = nullptr;
-  lane = std::make_unique<NcclBackend>(between, library_, Role::lane);
-  return lane.get();
-}
-
-void NcclBackend::finish_lanes() {
-  for (const auto& [way, lane] : lanes_) (void)lane->finish();
-}
-
 void NcclBackend::connect(const Operation& operation) {
   watch_members(operation);
   if (communicator_ && communicator_->device() != device())
@@ -170,22 +131,13 @@ std::shared_ptr<void> NcclBackend::split(const SplitPlace& share, Timeout timeou
 
 void NcclBackend::start(const Operation& operation) {
   nccl::run(*communicator_, operation, patience_for(operation));
+  has_run_ = true;
 }
 
 void NcclBackend::look(const Operation&) { communicator_->check(); }
 
 void NcclBackend::detach() noexcept {
   if (communicator_) communicator_->abort();
-}
-
-// For a lane: waits for the other end.
-void NcclBackend::meet_other_end() {
-  Operation leaving;
-  leaving.timeout = close_timeout;
-  const auto net = context_.endpoint->open(options_of(context_, leaving, "leaving the group", lanes_tag));
-  std::byte mine{}, theirs{};
-  const int other = 1 - context_.rank;
-  send_recv(*net, {&mine, 1, DType::u8, cpu}, other, {&theirs, 1, DType::u8, cpu}, other);
 }
 
 // All ranks come here when their work has ended, and none leaves before the others have come.
@@ -195,7 +147,7 @@ void NcclBackend::part() {
   leaving.timeout = close_timeout;
   Patience patience = patience_for(leaving);
   patience.look = [] { dist::sleep(std::chrono::microseconds(500)); };  // the other ranks may be gone by now
-  communicator_->close(patience);
+  communicator_->close(patience, in_graphs_.use_count() > 1);
 }
 
 bool available(std::string* why) {

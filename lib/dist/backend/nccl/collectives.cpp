@@ -1,8 +1,9 @@
 // The collectives as NCCL calls. Flight is one operation on its way into NCCL; the functions are for
 // collectives that NCCL does not have as one call; enqueue() picks what to call, and run() does what must
-// happen before and after.
+// happen before and after; run_together() makes one operation of many messages.
 #include "dist/backend/nccl/collectives.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "dist/backend/nccl/joined.h"
@@ -117,6 +118,25 @@ void run(Communicator& communicator, const Operation& operation, const Patience&
   if (joined && operation.kind == OpKind::all_gather) joined->spread(operation.outputs);
   if (size == 1 && operation.op.kind() == ReduceOp::Kind::premul_sum)
     scale(operation.outputs[0], operation.op.factor());
+}
+
+void run_together(const std::vector<Message>& messages) {
+  const std::optional<Joined> none;
+  std::vector<Communicator::Part> parts;
+  for (auto first = messages.begin(); first != messages.end();) {
+    Communicator& lane = first->communicator;
+    const auto last =
+        std::find_if(first, messages.end(), [&](const Message& m) { return &m.communicator != &lane; });
+    parts.push_back({lane,
+                     [&none, first, last](Library& library, Comm comm) {
+                       for (auto m = first; m != last; ++m)
+                         enqueue({m->operation, library, comm, m->communicator.rank(), m->communicator.size(),
+                                  m->stream, none});
+                     },
+                     first->patience});
+    first = last;
+  }
+  Communicator::run_together(parts);
 }
 
 }  // namespace dist::nccl

@@ -1,7 +1,7 @@
 // A group's communicator. The constructor agrees on an id through the store (agree_on_id) and connects;
-// split() makes communicators for new groups; run() and enqueue() call NCCL; await() polls until NCCL is no
-// longer busy, within the limits of a Patience; abort() and close() end it, on a thread of their own
-// (ending.h).
+// split() makes communicators for new groups; run(), run_together() and enqueue() call NCCL; await() polls
+// until NCCL is no longer busy, within the limits of a Patience; abort() and close() end it, on a thread of
+// their own (ending.h).
 #include "dist/backend/nccl/communicator.h"
 
 #include <cstring>
@@ -125,18 +125,20 @@ void Communicator::await(const Patience& patience, std::string_view what) {
   }
 }
 
-void Communicator::enqueue(const Calls& calls) {
-  const std::scoped_lock lock(mutex_);
-  Comm comm = use();
-  library_->begin_group();
+void Communicator::enqueue(const std::vector<Part>& parts) {
+  std::vector<std::unique_lock<std::mutex>> locks;
+  for (const Part& part : parts) locks.emplace_back(part.communicator.mutex_);
+  for (const Part& part : parts) (void)part.communicator.use();  // throws before the group begins
+  Library& library = *parts.front().communicator.library_;
+  library.begin_group();
   std::exception_ptr error;
   try {
-    calls(*library_, comm);
+    for (const Part& part : parts) part.calls(library, part.communicator.comm_);
   } catch (...) {
     error = std::current_exception();
   }
   try {
-    library_->end_group();  // in any case, because this thread makes other groups later
+    library.end_group();  // in any case, because this thread makes other groups later
   } catch (...) {
     if (!error) throw;  // otherwise it only says that a call has failed
   }
@@ -144,8 +146,16 @@ void Communicator::enqueue(const Calls& calls) {
 }
 
 void Communicator::run(const Calls& calls, const Patience& patience) {
-  naming_deaths(patience, [&] { enqueue(calls); });
-  await(patience, "NCCL has not connected the ranks that it needs");
+  run_together({{*this, calls, patience}});
+}
+
+void Communicator::run_together(const std::vector<Part>& parts) {
+  if (parts.empty()) return;
+  std::vector<std::unique_lock<std::mutex>> turns;
+  for (const Part& part : parts) turns.emplace_back(part.communicator.running_);
+  naming_deaths(parts.front().patience, [&] { enqueue(parts); });
+  for (const Part& part : parts)
+    part.communicator.await(part.patience, "NCCL has not connected the ranks that it needs");
 }
 
 bool Communicator::is_busy() {
@@ -166,7 +176,7 @@ void Communicator::abort() noexcept {
   if (comm) ending_.begin([library = library_, device = device_, comm] { library->abort(device, comm); });
 }
 
-void Communicator::close(const Patience& patience) {
+void Communicator::close(const Patience& patience, bool in_graphs) {
   {
     const std::scoped_lock lock(mutex_);
     library_->finalize(use());
@@ -175,6 +185,7 @@ void Communicator::close(const Patience& patience) {
   await(patience, waiting);
   if (Comm comm = take())
     ending_.begin([library = library_, device = device_, comm] { library->destroy(device, comm); });
+  if (in_graphs) return ending_.leave();
   if (!ending_.wait(patience.deadline)) fail(Errc::timeout, "{}: {} in time", patience.doing, waiting);
 }
 

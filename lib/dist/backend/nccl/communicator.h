@@ -6,6 +6,8 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <vector>
 
 #include "dist/backend/backend.h"
 #include "dist/backend/nccl/ending.h"
@@ -42,24 +44,35 @@ class Communicator {
   // Enqueues what `calls` does as one operation.
   using Calls = std::function<void(Library& library, Comm comm)>;
   void run(const Calls& calls, const Patience& patience);
+  // Enqueues what several communicators of one library do as one operation: nothing of it waits for the rest.
+  // Each has run before, because a first operation waits for the other rank, and the others would wait with
+  // it. `parts`: no communicator twice, and in an order that is the same on all ranks and threads.
+  struct Part {
+    Communicator& communicator;
+    Calls calls;
+    Patience patience;
+  };
+  static void run_together(const std::vector<Part>& parts);
   // The next two may be called from any thread.
   void check();           // throws what has gone wrong since
   void abort() noexcept;  // what was enqueued soon stops waiting; nothing can be run afterwards
-  // The last call of every rank, when all work has ended.
-  void close(const Patience& patience);
+  // The last call of every rank, when all work has ended. `in_graphs`: graphs with its work are left, so NCCL
+  // ends it when they are gone, and nothing waits for that.
+  void close(const Patience& patience, bool in_graphs = false);
 
  private:
   UniqueId agree_on_id(const BackendContext& context, const Patience& patience);
   void await(const Patience& patience, std::string_view what);
   bool is_busy();
-  void enqueue(const Calls& calls);
+  static void enqueue(const std::vector<Part>& parts);
   Comm use();   // with mutex_ held
   Comm take();  // a caller that gets it (not null) must end it
 
   const std::shared_ptr<Library> library_;
   const Device device_;
   const int rank_, size_;
-  std::mutex mutex_;  // guards the handle, and every call with it
+  std::mutex running_;  // held while an operation is enqueued: NCCL takes one at a time
+  std::mutex mutex_;    // guards the handle, and every call with it
   Comm comm_ = nullptr;
   Ending ending_;
 };

@@ -25,7 +25,7 @@ struct Ending::State {
 Ending::Ending() : state_(std::make_shared<State>()) {}
 
 Ending::~Ending() {
-  if (!wait(Deadline::after(patience)))
+  if (!is_left_ && !wait(Deadline::after(patience)))
     log(LogLevel::info, "NCCL has not ended a communicator in {} ms; it is left to itself", patience.count());
 }
 

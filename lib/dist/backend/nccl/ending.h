@@ -13,7 +13,7 @@ namespace dist::nccl {
 class Ending {
  public:
   Ending();
-  ~Ending();  // waits a second; then the thread is left to itself
+  ~Ending();  // waits a second, unless leave() was called; then the thread is left to itself
   Ending(const Ending&) = delete;
   Ending& operator=(const Ending&) = delete;
 
@@ -21,10 +21,12 @@ class Ending {
   void begin(std::function<void()> call) noexcept;
   // Whether the call ended in time; true if none was begun.
   bool wait(const Deadline& deadline);
+  void leave() { is_left_ = true; }  // the call may take as long as it likes
 
  private:
   struct State;
   const std::shared_ptr<State> state_;  // shared with the thread
+  bool is_left_ = false;
 };
 
 }  // namespace dist::nccl

@@ -16,6 +16,12 @@ class GraphApi {
   // kernels, and copies within device memory. The stream must be idle before, and nothing may wait for it or
   // for an event of it meanwhile. Other threads are not affected.
   virtual void begin_capture(Device, StreamHandle) = 0;
+  // For work beside that of the captured stream, by the same thread: what is enqueued on `side` from now on
+  // is recorded, too, and is done behind what was recorded from `stream` before. After join_capture(), what
+  // is enqueued on `stream` is done behind what `side` was given. Work of a side that is never joined is an
+  // error.
+  virtual void fork_capture(Device, StreamHandle stream, StreamHandle side) = 0;
+  virtual void join_capture(Device, StreamHandle stream, StreamHandle side) = 0;
   // Null if nothing was recorded. Throws if something was that cannot be.
   virtual GraphHandle end_capture(Device, StreamHandle) = 0;
   virtual void launch_graph(Device, StreamHandle, GraphHandle) = 0;  // enqueued

@@ -1,5 +1,5 @@
-// Recording: capture of this thread's stream, cut where the host must act; the memory of what is made
-// meanwhile. RecordedWork: its launch.
+// Recording: capture of this thread's stream, cut where the host must act (cut), what belongs to each graph
+// (around), and the memory of what is made meanwhile. RecordedWork: its launch.
 #include "dist/core/device/recording.h"
 
 #include <algorithm>
@@ -34,14 +34,19 @@ void RecordedWork::launch() {
          "recorded work of {} is launched on another thread or stream than it was recorded on; use it on one",
          device_.str());
   for (const Part& part : parts_) {
-    if (!part.graph.is_empty()) part.graph.launch();
+    part.launch();
     if (part.then) part.then();
   }
 }
 
 void RecordedWork::launch_graphs_alone() {
-  for (const Part& part : parts_)
-    if (!part.graph.is_empty()) part.graph.launch();
+  for (const Part& part : parts_) part.launch();
+}
+
+void RecordedWork::Part::launch() const {
+  for (const auto& each : around) each->before();
+  if (!graph.is_empty()) graph.launch();
+  for (const auto& each : around) each->after();
 }
 
 std::size_t RecordedWork::graphs() const {
@@ -49,10 +54,11 @@ std::size_t RecordedWork::graphs() const {
       std::ranges::count_if(parts_, [](const Part& part) { return !part.graph.is_empty(); }));
 }
 
-Recording::Recording(Device device)
+Recording::Recording(Device device, bool has_collectives)
     : api_(device_api(device.type).shared_from_this()),
       graphs_(std::dynamic_pointer_cast<GraphApi>(api_)),
-      device_(device) {
+      device_(device),
+      has_collectives_(has_collectives) {
   if (!graphs_) fail(Errc::unsupported, "{} has no graphs; take the step without one", device.str());
   if (recording)
     fail(Errc::invalid_argument, "this thread records already; end one recording before the next");
@@ -69,7 +75,7 @@ Recording::~Recording() {
   leave();
 }
 
-Recording* Recording::current() { return recording; }
+Recording* Recording::of_this_thread() { return recording; }
 
 void Recording::begin() {
   graphs_->begin_capture(device_, work_.stream_);
@@ -79,8 +85,24 @@ void Recording::begin() {
 
 void Recording::cut(std::function<void()> then) {
   is_capturing_ = false;
-  work_.parts_.push_back(
-      {Graph(graphs_, device_, graphs_->end_capture(device_, work_.stream_)), std::move(then)});
+  auto& part = work_.parts_.emplace_back();
+  part.graph = Graph(graphs_, device_, graphs_->end_capture(device_, work_.stream_));
+  for (auto& [owner, each] : std::exchange(around_, {})) part.around.push_back(std::move(each));
+  part.then = std::move(then);
+}
+
+AroundLaunch& Recording::around(const void* owner,
+                                const std::function<std::unique_ptr<AroundLaunch>()>& make) {
+  const auto found = std::ranges::find(around_, owner, &decltype(around_)::value_type::first);
+  return *(found != around_.end() ? *found : around_.emplace_back(owner, make())).second;
+}
+
+void Recording::aside(const std::function<void()>& f) {
+  const struct Aside {
+    Recording* const before = std::exchange(recording, nullptr);
+    ~Aside() { recording = before; }
+  } scope;
+  f();
 }
 
 void Recording::between(std::function<void()> f) {
@@ -89,8 +111,7 @@ void Recording::between(std::function<void()> f) {
   recording->begin();
 }
 
-void Recording::refuse_if_current(std::string_view what, CallSite at) {
-  if (!recording) return;
+void Recording::refuse_here(std::string_view what, CallSite at) {
   fail(Errc::unsupported,
        "{} at {}, while a step is recorded as a graph: later steps would not do it. Move it out of the step, "
        "or take the step without a graph",

@@ -41,6 +41,14 @@ class Graph {
   GraphHandle handle_ = nullptr;
 };
 
+// What the host does each time before and after one graph is launched.
+class AroundLaunch {
+ public:
+  virtual ~AroundLaunch() = default;
+  virtual void before() = 0;  // throws: the graph is not launched
+  virtual void after() = 0;   // the graph was enqueued on the current stream
+};
+
 // What was recorded, and the memory of the tensors that were made meanwhile. What else the work uses must
 // outlive it and stay where it is.
 class RecordedWork {
@@ -56,7 +64,9 @@ class RecordedWork {
   friend class Recording;
   struct Part {
     Graph graph;
+    std::vector<std::unique_ptr<AroundLaunch>> around;
     std::function<void()> then;
+    void launch() const;
   };
   std::vector<Part> parts_;
   std::vector<std::shared_ptr<Storage>> memory_;
@@ -69,23 +79,36 @@ class RecordedWork {
 class Recording {
  public:
   // From now on, and as long as it lives, this thread's work on the current stream of the device is recorded.
-  // A thread has one at a time. Waits for the stream's earlier work. Throws Error{unsupported} for a device
-  // without graphs.
-  explicit Recording(Device device);
+  // `has_collectives`: so are collectives, by backends that can. A thread has one at a time. Waits for the
+  // stream's earlier work. Throws Error{unsupported} for a device without graphs.
+  explicit Recording(Device device, bool has_collectives = false);
   ~Recording();  // without finish(): nothing is done
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
   // This thread's; null: its work is done as usual, as it is in what between() is given.
-  static Recording* current();
+  static Recording* current() {
+    return alive_.load(std::memory_order_relaxed) > 0 ? of_this_thread() : nullptr;
+  }
   // Calls f now or, while this thread records, at this place of each launch.
   static void between(std::function<void()> f);
+  // Calls f now, and once, as if this thread did not record. It must not use the recorded stream.
+  static void aside(const std::function<void()>& f);
   // Throws Error{unsupported} if this thread records: what a graph cannot do. "all_reduce at train.cpp:12,
   // while a step is recorded ...".
   static void refuse(std::string_view what, CallSite at) {
-    if (alive_.load(std::memory_order_relaxed) > 0) refuse_if_current(what, at);
+    if (current()) refuse_here(what, at);
   }
   RecordedWork finish();
+
+  Device device() const { return device_; }
+  bool has_collectives() const { return has_collectives_; }
+  // Work of this thread on `side`, a stream of the device: GraphApi::fork_capture() and join_capture().
+  void fork(StreamHandle side) { graphs_->fork_capture(device_, work_.stream_, side); }
+  void join(StreamHandle side) { graphs_->join_capture(device_, work_.stream_, side); }
+  // What `owner` does around each launch of the graph that is being recorded now; made when it is first asked
+  // for.
+  AroundLaunch& around(const void* owner, const std::function<std::unique_ptr<AroundLaunch>()>& make);
 
   // For what makes tensors: memory of at least this many bytes on `device`. While this thread records, it
   // belongs to what is recorded; that of a tensor that is gone is used again, as the work is on one stream.
@@ -102,7 +125,8 @@ class Recording {
   void keep(std::shared_ptr<const void> used) { work_.kept_.push_back(std::move(used)); }
 
  private:
-  static void refuse_if_current(std::string_view what, CallSite at);
+  static Recording* of_this_thread();
+  [[noreturn]] static void refuse_here(std::string_view what, CallSite at);
   void begin();
   std::shared_ptr<Storage> storage(Device device, std::size_t bytes);
   void cut(std::function<void()> then);
@@ -116,7 +140,9 @@ class Recording {
   const std::shared_ptr<DeviceApi> api_;
   const std::shared_ptr<GraphApi> graphs_;  // the same object
   const Device device_;
+  const bool has_collectives_;
   RecordedWork work_;
+  std::vector<std::pair<const void*, std::unique_ptr<AroundLaunch>>> around_;  // the next graph
   std::vector<Memory> memory_;
   std::vector<std::function<void()>> afterwards_;
   bool is_capturing_ = false;

@@ -70,6 +70,8 @@ class CudaDevice final : public DeviceApi, public GraphApi {
   void add_scaled(Device device, StreamHandle stream, TensorView acc, TensorView in, double alpha) override;
 
   void begin_capture(Device device, StreamHandle stream) override;
+  void fork_capture(Device device, StreamHandle stream, StreamHandle side) override;
+  void join_capture(Device device, StreamHandle stream, StreamHandle side) override;
   GraphHandle end_capture(Device device, StreamHandle stream) override;
   void launch_graph(Device device, StreamHandle stream, GraphHandle graph) override;
   void free_graph(Device device, GraphHandle graph) noexcept override;
@@ -83,6 +85,7 @@ class CudaDevice final : public DeviceApi, public GraphApi {
     std::set<StreamHandle> streams;   // they may use memory that is being freed; never destroyed
     std::vector<StreamHandle> spare;  // freed ones, perhaps with work left; reused when idle
     std::set<StreamHandle> captured;  // whose work is being recorded: no events of theirs
+    std::map<StreamHandle, std::set<StreamHandle>> sides;  // of captured streams; captured, too
   };
   class ThreadStreams;
 

@@ -1,4 +1,7 @@
 // Graphs of CudaDevice: a stream's work is captured, and instantiated to be launched.
+#include <map>
+#include <set>
+
 #include "dist/core/device/cuda/check.h"
 #include "dist/core/device/cuda/cuda_device.h"
 
@@ -17,6 +20,36 @@ void CudaDevice::begin_capture(Device device, StreamHandle stream) {
   at(device).captured.insert(on);
 }
 
+namespace {
+
+// What `later` is given from now on is recorded behind what `earlier` was given.
+void put_behind(Device device, cudaStream_t later, cudaStream_t earlier) {
+  cudaEvent_t event = nullptr;
+  ensure(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), device, "cudaEventCreateWithFlags");
+  const struct Made {
+    cudaEvent_t event;
+    ~Made() { forget(cudaEventDestroy(event)); }
+  } made{event};
+  ensure(cudaEventRecord(event, earlier), device, "cudaEventRecord");
+  ensure(cudaStreamWaitEvent(later, event, 0), device, "cudaStreamWaitEvent");
+}
+
+}  // namespace
+
+void CudaDevice::fork_capture(Device device, StreamHandle stream, StreamHandle side) {
+  const UseDevice use(device);
+  cudaStream_t on = resolve(device, stream), beside = resolve(device, side);
+  const std::unique_lock lock(capturing_);
+  put_behind(device, beside, on);
+  at(device).captured.insert(beside);
+  at(device).sides[on].insert(beside);
+}
+
+void CudaDevice::join_capture(Device device, StreamHandle stream, StreamHandle side) {
+  const UseDevice use(device);
+  put_behind(device, resolve(device, stream), resolve(device, side));
+}
+
 GraphHandle CudaDevice::end_capture(Device device, StreamHandle stream) {
   const UseDevice use(device);
   cudaStream_t on = resolve(device, stream);
@@ -24,6 +57,8 @@ GraphHandle CudaDevice::end_capture(Device device, StreamHandle stream) {
   {
     const std::unique_lock lock(capturing_);
     at(device).captured.erase(on);
+    for (StreamHandle side : at(device).sides[on]) at(device).captured.erase(side);
+    at(device).sides.erase(on);
     ensure(cudaStreamEndCapture(on, &graph), device, "cudaStreamEndCapture");
   }
   const struct Captured {
