@@ -150,12 +150,12 @@ Numbers without_statistics(Numbers model) {
 
 void expect_accuracy(const Asked& wanted) {
   const Asked asked = telling(wanted);
-  const auto replies = answers(run(asked, "evaluate"));
+  const auto done = run(asked, "evaluate");
+  const auto replies = answers(done);
   if (replies.empty()) return;
-  std::vector<Reads> reads;
+  const std::vector<Reads>& reads = done.tested_with;
   Numbers got;
   for (const Json& reply : replies) {
-    reads.push_back(reply.at("reads"));
     got.push_back(reply.at("accuracy").is_null() ? std::nan("") : reply.at("accuracy").get<double>());
   }
   if (diagnose_reads(asked, reads) || diagnose_mode(replies)) return;

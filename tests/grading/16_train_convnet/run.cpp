@@ -198,9 +198,13 @@ void expect_run(const Asked& asked) {
 }
 
 void expect_digits() {
-  constexpr double wanted = 0.97;
+  constexpr double wanted = 0.96;  // the solution: 0.977 on average, of 1,500 digits 0.004 more or less
   constexpr std::int64_t train_size = 3000, test_size = 500;
   constexpr std::uint64_t train_seed = 1, test_seed = 2;
+  // No process knows the digits that decide.
+  constexpr std::int64_t hidden_size = 1500;
+  judge::Random random("digits");
+  const auto hidden_seed = static_cast<std::uint64_t>(random.between(1000, 1 << 30));
   judge::SimPlan plan;
   plan.limits.work = std::chrono::seconds(60);
   plan.limits.writes_files = true;
@@ -210,16 +214,18 @@ void expect_digits() {
     plan.tasks.push_back(asked.task("train", rank));
     plan.tasks.back().update(plan_of(asked, false));
     plan.tasks.back().update({{"what", "digits"},
-                              {"train", {{"size", train_size}, {"seed", train_seed}}},
-                              {"test", {{"size", test_size}, {"seed", test_seed}}},
+                              {"train_size", train_size},
+                              {"test_size", test_size},
+                              {"seeds", {train_seed, test_seed}},
                               {"batch", 16},
                               {"lr", 0.02},
                               {"momentum", 0.9}});
   }
-  const auto replies = answers(judge::simulate(plan));
+  const std::vector<Reads> unknown(static_cast<std::size_t>(asked.ranks));
+  const auto replies = answers({judge::simulate(plan), unknown, unknown});
   if (replies.empty()) return;
   const double known =
-      digits_known(numbers_of(replies[0].at("numbers")), dist::data::Digits(test_size, test_seed));
+      digits_known(numbers_of(replies[0].at("numbers")), dist::data::Digits(hidden_size, hidden_seed));
   const auto heading = fmt::format("train_model of a ConvNet on {} digits, {} epochs on {} ranks", train_size,
                                    asked.epochs.size(), asked.ranks);
   if (!same_everywhere(replies)) {
@@ -227,7 +233,7 @@ void expect_digits() {
   } else if (known < wanted) {
     ADD_FAILURE() << fmt::format(
         "{}: its accuracy is {:.1f} % on {} other digits; expected at least {:.0f} %", heading, 100 * known,
-        test_size, 100 * wanted);
+        hidden_size, 100 * wanted);
   }
 }
 

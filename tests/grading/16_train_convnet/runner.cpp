@@ -1,15 +1,15 @@
 // The process of one rank in the grading of lab 16: a rank of the grader's simulation that calls the graded
-// functions as the task says. It reports which samples were read, the mode of the model, the resulting
-// numbers, and what is in this rank's own folder.
+// functions as the task says. It reports the mode of the model, the resulting numbers, and what is in this
+// rank's own folder. Samples are the grader's, which knows by itself who has read them.
 #include "judge/runner.h"
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -66,31 +66,26 @@ using judge::Json;
 // Not a std::exception, so that no handler catches it by accident.
 struct Killed {};
 
-// Records which samples are read. After a given number of reads the rank is killed.
-class Watched : public dist::data::Dataset {
+// Samples that the grader has, and records as they are read. Where it is to be, it kills the rank instead.
+class Hidden : public dist::data::Dataset {
  public:
-  Watched(std::unique_ptr<dist::data::Dataset> samples, std::int64_t reads_to_live = -1)
-      : samples_(std::move(samples)), reads_to_live_(reads_to_live) {}
-  std::int64_t size() const override { return samples_->size(); }
+  Hidden(const Json& task, lab16::Which which)
+      : which_(which), size_(task.at(which == lab16::Which::train ? "train_size" : "test_size")) {}
+  std::int64_t size() const override { return size_; }
   dist::data::Sample get(std::int64_t index) const override {
-    {
-      const std::lock_guard lock(mutex_);
-      if (std::ssize(reads_) == reads_to_live_) throw Killed{};
-      reads_.push_back(index);
-    }
-    return samples_->get(index);
+    if (index < 0 || index >= size_)
+      throw std::out_of_range(fmt::format("there is no sample {} of {}", index, size_));
+    const Json piece = judge::fetch({static_cast<std::int64_t>(which_), index});
+    if (piece == "killed") throw Killed{};
+    ++reads_;
+    return lab16::sample_of(piece);
   }
-  // The reads since the last call.
-  std::vector<std::int64_t> reads() {
-    const std::lock_guard lock(mutex_);
-    return std::exchange(reads_, {});
-  }
+  std::int64_t reads() const { return reads_; }
 
  private:
-  std::unique_ptr<dist::data::Dataset> samples_;
-  const std::int64_t reads_to_live_;
-  mutable std::mutex mutex_;
-  mutable std::vector<std::int64_t> reads_;
+  const lab16::Which which_;
+  const std::int64_t size_;
+  mutable std::atomic<std::int64_t> reads_ = 0;
 };
 
 // Counts the samples in each mode, and checks where the gradients are in memory.
@@ -121,8 +116,9 @@ class Counting : public nn::Module {
     std::vector<std::size_t> order;
     const std::byte* end = by_place.begin()->first;
     for (const auto& [place, its] : by_place) {
-      if (place != end) return;  // each has memory of its own
-      end += its.second;
+      constexpr std::ptrdiff_t filled = 16;  // up to its next multiple
+      if (place - end >= filled) return;     // each has memory of its own
+      end = place + its.second;
       order.push_back(its.first);
     }
     orders_.insert(order);
@@ -170,17 +166,18 @@ class Folder {
   fs::path path_;
 };
 
+// The grader's samples, or digits, which any program can draw.
+std::unique_ptr<dist::data::Dataset> samples_of(const Json& task, lab16::Which which) {
+  if (task.at("what") == "spots") return std::make_unique<Hidden>(task, which);
+  const bool trains = which == lab16::Which::train;
+  return std::make_unique<dist::data::Digits>(task.at(trains ? "train_size" : "test_size"),
+                                              task.at("seeds").at(trains ? 0 : 1));
+}
+
 std::unique_ptr<nn::Module> model_of(const Json& task) {
   if (task.at("what") == "spots") return lab16::make_model(task.at("model_seed"));
   nn::manual_seed(task.at("model_seed"));
   return std::make_unique<nn::ConvNet>();
-}
-
-std::unique_ptr<dist::data::Dataset> samples_of(const Json& task, const char* which) {
-  const std::int64_t size = task.at(which).at("size");
-  const std::uint64_t seed = task.at(which).at("seed");
-  if (task.at("what") == "spots") return std::make_unique<lab16::Spots>(size, seed);
-  return std::make_unique<dist::data::Digits>(size, seed);
 }
 
 nn::SGD optimizer_of(nn::Module& model, const Json& task) {
@@ -193,11 +190,11 @@ Json step(const Json& task) {
   model.to(dist::get_device());
   auto optimizer = optimizer_of(model, task);
   for (auto* parameter : model.parameters()) parameter->grad.fill_(3);
-  const auto samples = samples_of(task, "train");
+  const Hidden samples(task, lab16::Which::train);
   Json losses = Json::array();
   for (const auto& batch : task.at("batches")) {
     std::vector<dist::data::Sample> some;
-    for (const std::int64_t index : batch) some.push_back(samples->get(index));
+    for (const std::int64_t index : batch) some.push_back(samples.get(index));
     losses.push_back(lab::train_step(model, optimizer, dist::data::stack(some)));
   }
   return {{"losses", losses}, {"numbers", lab16::flat(model.state_dict())}};
@@ -209,18 +206,18 @@ Json epochs(const Json& task) {
   model.to(dist::get_device());
   auto optimizer = optimizer_of(model, task);
   dist::DistributedDataParallel ddp(model, lab::same_buckets);
-  Watched samples(samples_of(task, "train"));
+  const Hidden samples(task, lab16::Which::train);
   dist::data::DistributedSampler sampler(
       samples.size(),
       {.num_replicas = dist::get_world_size(), .rank = dist::get_rank(), .seed = task.at("seed")});
-  Json losses = Json::array(), reads = Json::array();
+  Json losses = Json::array(), read_by = Json::array();
   for (const int epoch : task.at("epochs")) {
     ddp.eval();
     losses.push_back(lab::train_epoch({ddp, optimizer, sampler}, samples, task.at("batch"), epoch));
-    reads.push_back(samples.reads());
+    read_by.push_back(samples.reads());
   }
   return {{"losses", losses},
-          {"reads", reads},
+          {"read_by", read_by},
           {"trained", model.trained()},
           {"evaluated", model.evaluated()},
           {"numbers", lab16::flat(model.state_dict())}};
@@ -229,12 +226,9 @@ Json epochs(const Json& task) {
 Json evaluate(const Json& task) {
   Counting model(model_of(task));
   model.to(dist::get_device());
-  Watched samples(samples_of(task, "test"));
+  const Hidden samples(task, lab16::Which::test);
   const double accuracy = lab::evaluate(model, samples);
-  return {{"accuracy", accuracy},
-          {"reads", samples.reads()},
-          {"trained", model.trained()},
-          {"evaluated", model.evaluated()}};
+  return {{"accuracy", accuracy}, {"trained", model.trained()}, {"evaluated", model.evaluated()}};
 }
 
 Json state_of(nn::Module& model, const nn::Optimizer& optimizer) {
@@ -282,12 +276,12 @@ bool is_on_device(nn::Module& model) {
                              [](const auto& one) { return one.tensor.device() == dist::get_device(); });
 }
 
-// "file": its initial content, null for no file; "kill_after": reads, -1 for never.
+// "file": its initial content, null for no file.
 Json train(const Json& task) {
   const Folder folder;
   if (!task.at("file").is_null()) folder.put(task.at("file"));
   Counting model(model_of(task));
-  Watched samples(samples_of(task, "train"), task.at("kill_after")), test(samples_of(task, "test"));
+  const auto samples = samples_of(task, lab16::Which::train), test = samples_of(task, lab16::Which::test);
   lab::Plan plan;
   plan.epochs = task.at("epochs");
   plan.batch_size = task.at("batch");
@@ -298,13 +292,12 @@ Json train(const Json& task) {
   if (task.at("checkpoint")) plan.checkpoint = folder.file();
   Json results = Json::array();
   try {
-    for (const auto& epoch : lab::train_model(model, samples, test, plan))
+    for (const auto& epoch : lab::train_model(model, *samples, *test, plan))
       results.push_back({{"loss", epoch.loss}, {"accuracy", epoch.accuracy}});
   } catch (const Killed&) {
     results = nullptr;
   }
   return {{"results", results},
-          {"reads", samples.reads()},
           {"trained", model.trained()},
           {"orders", model.orders()},
           {"numbers", lab16::flat(model.state_dict())},

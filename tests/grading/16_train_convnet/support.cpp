@@ -10,6 +10,8 @@
 
 #include "dist/data/sampler.h"
 
+#include "samples.h"
+
 namespace lab16 {
 namespace {
 
@@ -100,6 +102,19 @@ Reads part(const Reads& all, std::int64_t begin, std::int64_t end) {
   return {all.begin() + begin, all.begin() + std::min(end, std::ssize(all))};
 }
 
+// The reads by the end of each epoch, and what is left in the last one.
+Json cut(const Reads& reads, const Reads& ends) {
+  Json epochs = Json::array();
+  std::int64_t at = 0;
+  for (const std::int64_t end : ends) {
+    const auto until =
+        epochs.size() + 1 == ends.size() ? std::ssize(reads) : std::clamp(end, at, std::ssize(reads));
+    epochs.push_back(Reads(reads.begin() + at, reads.begin() + until));
+    at = until;
+  }
+  return epochs;
+}
+
 double mean(const Numbers& numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), 0.0) / static_cast<double>(numbers.size());
 }
@@ -121,8 +136,8 @@ Json Asked::task(const std::string& call, int rank) const {
   return {{"call", call},
           {"what", "spots"},
           {"model_seed", model_seed + static_cast<std::uint64_t>(same_models ? 0 : rank)},
-          {"train", {{"size", samples}, {"seed", data_seed}}},
-          {"test", {{"size", test_samples}, {"seed", data_seed + 1}}},
+          {"train_size", samples},
+          {"test_size", test_samples},
           {"batch", batch},
           {"seed", seed},
           {"lr", lr},
@@ -143,18 +158,24 @@ Asked draw_asked(judge::Random& random, int ranks) {
   return asked;
 }
 
-judge::SimRun run(const Asked& asked, const std::string& call, const Json& more) {
+Watched run(const Asked& asked, const std::string& call, const Json& more) {
+  const Spots train(asked.samples, asked.data_seed), test(asked.test_samples, asked.data_seed + 1);
+  const auto draw = [&](Which which, std::int64_t index) {
+    return piece_of((which == Which::train ? train : test).get(index));
+  };
+  Samples samples(asked.ranks, {train.size(), test.size()}, draw, more.value("kill_after", -1));
   judge::SimPlan plan;
+  plan.hidden = [&](int rank, const judge::Request& request) { return samples.piece(rank, request); };
   plan.limits.writes_files = true;
   plan.topology = asked.topology;
   for (int rank = 0; rank < asked.ranks; ++rank) {
     plan.tasks.push_back(asked.task(call, rank));
     plan.tasks.back().update(more);
   }
-  return judge::simulate(plan);
+  return {judge::simulate(plan), samples.reads(Which::train), samples.reads(Which::test)};
 }
 
-std::vector<Json> answers(const judge::SimRun& run) {
+std::vector<Json> answers(const Watched& run) {
   for (const auto& finding : run.report.findings) {
     // Checked for a mismatch, too: these messages are the library's own, and they match if ranks make the
     // same calls.
@@ -174,8 +195,14 @@ std::vector<Json> answers(const judge::SimRun& run) {
         "grading is not the CPU, although it has its name; fix: move the model and the inputs "
         "with .to(dist::get_device())");
   }
-  return run.answers({"all_reduce", "all_gather", "broadcast", "reduce", "gather", "scatter",
-                      "reduce_scatter", "all_to_all", "barrier"});
+  auto replies = run.answers({"all_reduce", "all_gather", "broadcast", "reduce", "gather", "scatter",
+                              "reduce_scatter", "all_to_all", "barrier"});
+  for (std::size_t rank = 0; rank < replies.size(); ++rank) {
+    Json& reply = replies[rank];
+    const Reads& reads = run.trained_on[rank];
+    reply["reads"] = reply.contains("read_by") ? cut(reads, reply["read_by"].get<Reads>()) : Json(reads);
+  }
+  return replies;
 }
 
 Reads share(const Asked& asked, int rank, int epoch, std::uint64_t seed) {

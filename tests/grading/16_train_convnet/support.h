@@ -36,10 +36,17 @@ struct Asked {
 };
 // The number of samples is a multiple neither of the ranks nor of the batches. Four ranks are on two nodes.
 Asked draw_asked(judge::Random& random, int ranks);
-// `more`: added to each rank's task.
-judge::SimRun run(const Asked& asked, const std::string& call, const Json& more = Json::object());
-// The answers; also names the misconception that a finding shows.
-std::vector<Json> answers(const judge::SimRun& run);
+// A run, and which samples each rank has read in it, in order: of those to train on, and of those to test
+// with.
+struct Watched : judge::SimRun {
+  std::vector<Reads> trained_on, tested_with;  // [rank]
+};
+// `more`: added to each rank's task. "kill_after": a rank is killed after so many reads of training samples.
+Watched run(const Asked& asked, const std::string& call, const Json& more = Json::object());
+// The answers; also names the misconception that a finding shows. "reads" is added to them: the training
+// samples that were read. Where the answer has "read_by", the numbers of reads by the end of each epoch, it
+// is a list for each epoch.
+std::vector<Json> answers(const Watched& run);
 
 // Which samples a rank reads in an epoch.
 Reads share(const Asked& asked, int rank, int epoch, std::uint64_t sampler_seed);

@@ -2,10 +2,13 @@
 // so that the grader can repeat everything by itself.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <random>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "dist/data/dataset.h"
 #include "dist/nn/nn.h"
@@ -37,6 +40,20 @@ class Spots : public dist::data::Dataset {
   std::int64_t size_;
   std::uint64_t seed_;
 };
+
+// Whose samples a rank asks the grader for.
+enum class Which { train, test };
+
+// A sample on its way from the grader to a rank: {"input": numbers, "target": class}.
+inline nlohmann::json piece_of(const dist::data::Sample& sample) {
+  return {{"input", sample.input.to_vector<float>()}, {"target", sample.target.item<std::int64_t>()}};
+}
+inline dist::data::Sample sample_of(const nlohmann::json& piece) {
+  auto target = dist::full({}, piece.at("target").get<double>(), dist::DType::i64);
+  auto input = dist::empty({2, 2, 2});
+  std::ranges::copy(piece.at("input").get<std::vector<float>>(), input.data<float>().begin());
+  return {input, target};
+}
 
 // Batch norm, whose two modes differ, and a linear layer. All numbers are random from a seed, running
 // statistics included.
