@@ -141,6 +141,8 @@ void Build::refuse_foreign_parts() {
   const auto foreign = foreign_include(contents(object_.string() + ".d"), lab_.root, allowed);
   if (!foreign.empty())
     refuse(fmt::format("includes {}; dist/dist.h and the lab's own header are what it may include", foreign));
+  if (has_hidden_code(contents(object_)))
+    refuse("is not accepted: it has parts for link-time optimization, which are not looked into");
   symbols_ = symbols_of(object_, {});
   const auto symbol = foreign_symbol(symbols_, words, kept_away(contents(contract_of(lab_))));
   if (!symbol.empty()) refuse("is not accepted: " + symbol);

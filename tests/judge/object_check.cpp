@@ -175,4 +175,6 @@ std::string foreign_include(const std::string& dependencies, const fs::path& roo
   return "";
 }
 
+bool has_hidden_code(std::string_view object) { return object.find(".gnu.lto_") != object.npos; }
+
 }  // namespace judge

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <string_view>
 
 namespace judge {
 
@@ -27,5 +28,9 @@ std::string interposing_symbol(const std::string& symbols, const std::string& in
 // `dependencies`: what the compiler's -MF writes. The first file under `root` that is not among `allowed`.
 std::string foreign_include(const std::string& dependencies, const std::filesystem::path& root,
                             const std::set<std::string>& allowed);
+
+// Whether this object has code that is compiled once more when it is linked. The linker and nm then know only
+// the symbols that such a part has of its own, and it is part of the object to say which.
+bool has_hidden_code(std::string_view object);
 
 }  // namespace judge

@@ -93,4 +93,10 @@ TEST(ObjectCheck, IncludesHaveOtherNamesToo) {
   EXPECT_EQ(judge::foreign_include("graded.o: /my\\ src/x.h\n", "/my src", {"/my src/x.h"}), "");
 }
 
+// The names of its sections are in an object, one after the other.
+TEST(ObjectCheck, PartsForLinkTimeOptimizationAreSeen) {
+  EXPECT_TRUE(judge::has_hidden_code({".text\0.gnu.lto_.symtab.1\0", 25}));
+  EXPECT_FALSE(judge::has_hidden_code({".text\0.gnu.linkonce\0", 20}));
+}
+
 }  // namespace

@@ -9,6 +9,7 @@
 #include <optional>
 #include <sstream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -24,7 +25,7 @@ constexpr std::uintmax_t most_bytes = 512 << 10;  // of the file; a long solutio
 constexpr std::uintmax_t most_zip_bytes = 64 << 20;
 constexpr int deepest = 6;
 constexpr std::size_t most_entries = 20'000;  // of a folder, before it is given up
-constexpr std::size_t most_named = 100;       // files of that name in a zip
+constexpr std::size_t most_named = 100;       // files of that name in a zip; and what is unpacked of it
 const fs::path unpacker = JUDGE_CMAKE, unpacker_prefix = unpacker.parent_path().parent_path();
 
 template <class... Values>
@@ -166,6 +167,18 @@ std::string choose_listed(const std::string& list, const fs::path& zip, const fs
   return goes_by_name ? anywhere(file) : any_source;
 }
 
+// The pattern fits names that are not meant, too, and what is in a folder of such a name.
+void expect_few(const Ran& list, const fs::path& zip, const Limits& limits, const std::string& pattern,
+                const std::string& wanted) {
+  const auto is_long = [&](const Ran& listed) {
+    const auto lines = std::ranges::count(listed.output, '\n');
+    return std::cmp_greater(lines, most_named) || listed.output.size() >= limits.output_bytes;
+  };
+  if (is_long(list) && is_long(list_zip(zip, limits, pattern)))
+    refuse("{} has more than {} files whose names end in {}; hand in one", zip.filename().string(),
+           most_named, wanted);
+}
+
 // A zip may take permissions away even from its owner.
 void open_all(const fs::path& folder) {
   for (const auto& each : fs::recursive_directory_iterator(folder))
@@ -208,6 +221,7 @@ std::string from_zip(const fs::path& handed_in, const fs::path& file) {
   if (list.output.size() >= limits.output_bytes) list.output = list_long_zip(zip, file, limits);
   const std::string pattern = choose_listed(list.output, zip, file);
   const std::string wanted = pattern == any_source ? ".cpp" : file.filename().string();
+  expect_few(list, zip, limits, pattern, wanted);
   if (is_encrypted(zip, wanted))
     refuse("{} is encrypted; hand in one without a password", zip.filename().string());
   const auto unpacking = run_confined({.argv = {unpacker, "-E", "tar", "xf", zip, "--", pattern},

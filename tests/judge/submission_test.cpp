@@ -251,6 +251,18 @@ TEST_F(Submission, AZipMayBeOpenToItsOwnerAlone) {
   EXPECT_EQ(refusal(path), "taken: zipped");
 }
 
+// The unpacker's pattern fits all names that end like it.
+TEST_F(Submission, OfAZipLittleIsUnpacked) {
+  write("send_recv.cpp", "zipped");
+  for (int i = 0; i < 101; ++i) write(fmt::format("more/{}send_recv.cpp", i), "more");
+  EXPECT_EQ(refusal(zip("many.zip", "send_recv.cpp more")),
+            "many.zip has more than 100 files whose names end in send_recv.cpp; hand in one");
+  for (int i = 0; i < 101; ++i) write(fmt::format("hidden/.{}.cpp", i), "more");
+  write("mine.cpp", "zipped");
+  EXPECT_EQ(refusal(zip("hidden.zip", "mine.cpp hidden")),
+            "hidden.zip has more than 100 files whose names end in .cpp; hand in one");
+}
+
 // Its permissions are the upper half of four bytes in the zip's directory, which is at its end.
 TEST_F(Submission, AZipMayCloseWhatIsInIt) {
   write("send_recv.cpp", "zipped");
