@@ -32,5 +32,7 @@ int all_reduces(const judge::SimRun& done, int rank);
 void expect_names(int ranks);
 // Parts 2 and 3: checks the sum or the mean ("sum_of_all", "mean_of_all") on every rank. Returns the run.
 judge::SimRun expect_numbers(const std::string& call, const Numbers& numbers);
+// The same, by one all_reduce on each rank and no other collective.
+void expect_one_all_reduce(const std::string& call);
 
 }  // namespace lab00

@@ -132,4 +132,22 @@ judge::SimRun expect_numbers(const std::string& call, const Numbers& numbers) {
   return done;
 }
 
+void expect_one_all_reduce(const std::string& call) {
+  const auto done = expect_numbers(call, one_to(4));
+  for (int rank = 0; rank < 4 && !testing::Test::HasFailure(); ++rank) {
+    const int calls = all_reduces(done, rank);
+    if (calls > 1)
+      misconception("more_than_one_all_reduce",
+                    "each all_reduce waits for all ranks, so a second one doubles the time; fix: the "
+                    "first one leaves the sum on every rank, so return it");
+    if (calls != 1)
+      ADD_FAILURE() << fmt::format("{}expected one call of all_reduce on rank {}; it made {}", done.about,
+                                   rank, calls);
+    for (const auto& [name, made] : done.done[static_cast<std::size_t>(rank)])
+      if (name != "all_reduce")
+        ADD_FAILURE() << fmt::format("{}expected one all_reduce and nothing else; rank {} also calls {}",
+                                     done.about, rank, name);
+  }
+}
+
 }  // namespace lab00

@@ -86,6 +86,7 @@ struct Update {
   std::vector<int> trainers, servers;
   std::vector<Parameter> parameters;
   int bucket_elements;
+  bool is_second = false;  // before it, the first server sends one number to the other ranks that take part
 
   bool is_server(int rank) const { return std::ranges::find(servers, rank) != servers.end(); }
   bool takes_part(int rank) const { return rank == trainers.at(0) || is_server(rank); }

@@ -214,8 +214,12 @@ TEST(Part3Chain, pipelined) {
 TEST(Part4Update, servers_get_the_weights) {
   worth(9, 4);
   Random random("update");
-  lab05::expect_updated(random,
-                        {5, {0, 1}, {2, 3, 4}, {{{2, 3}}, {{4}}, {{5, 1}}, {{3}}}, random.between(9, 11)});
+  Update update{5, {0, 1}, {2, 3, 4}, {{{2, 3}}, {{4}}, {{5, 1}}, {{3}}}, random.between(9, 11)};
+  for (const bool is_second : {false, true}) {
+    update.is_second = is_second;
+    lab05::expect_updated(random, update);
+    if (HasFailure()) return;
+  }
 }
 
 TEST(Part4Update, any_ranks_and_shapes) {
@@ -234,7 +238,7 @@ TEST(Part4Update, any_ranks_and_shapes) {
 TEST(Part4Update, one_message_a_bucket) {
   worth(8, 4);
   Random random("update buckets");
-  Update update{6, {1, 0}, {5, 2, 4, 3}, {}, 20};
+  Update update{6, {3, 0}, {5, 2, 4, 1}, {}, 20};  // the trainer is neither the first nor the last rank
   for (int i = 0; i < 16; ++i) update.parameters.push_back({{random.between(1, 5), 2}});
   // The first is larger than a bucket, and no tensor follows the next: one that followed would be a bucket
   // without elements. Before them are two that fill a bucket exactly, and two that are too large by one row.

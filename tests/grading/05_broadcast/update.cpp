@@ -46,6 +46,11 @@ judge::SimRun run(const Update& update, const std::vector<Weights>& before, bool
               {"servers", update.servers},
               {"bucket_elements", update.bucket_elements},
               {"parameters", Json::array()}};
+    if (update.is_second) {
+      std::vector<int> servers = update.servers;
+      servers.front() = update.trainers.front();
+      task["earlier"] = {{"trainers", {update.servers.front()}}, {"servers", servers}};
+    }
     for (std::size_t i = 0; i < weights.size(); ++i)
       task["parameters"].push_back({{"shape", update.parameters[i].shape}, {"numbers", weights[i]}});
     plan.tasks.push_back(task);

@@ -200,10 +200,14 @@ TEST(Part3Average, integers_are_refused) {
   worth(4, 3);
   Random random("mean of integers");
   const int n = random.between(2, 5);
-  Asked asked = one(random, "all_reduce_avg", n, 2, "i64");
-  asked.may_refuse = true;
-  lab07::expect_refused(asked, true);
-  if (!HasFailure()) lab07::expect_right(one(random, "all_reduce_avg", n, 2));  // and nothing else is refused
+  // Also where there is nothing to send, or nothing to add up.
+  for (const auto& [ranks, elements] : {std::pair{n, 2}, {n, 0}, {1, 2}}) {
+    Asked asked = one(random, "all_reduce_avg", ranks, elements, "i64");
+    asked.may_refuse = true;
+    lab07::expect_refused(asked, true);
+    if (HasFailure()) return;
+  }
+  lab07::expect_right(one(random, "all_reduce_avg", n, 2));  // and nothing else is refused
 }
 
 // --------------------------------------------------------------------------------- part 4: global_accuracy
@@ -237,11 +241,13 @@ TEST(Part4Accuracy, a_rank_without_samples) {
 TEST(Part4Accuracy, no_samples_at_all) {
   worth(3, 4);
   Random random("nothing");
-  Asked asked = shards(std::vector<std::pair<std::int64_t, std::int64_t>>(
-      static_cast<std::size_t>(random.between(2, 5)), {0, 0}));
-  asked.may_refuse = true;
-  lab07::expect_refused(asked, false);
-  if (HasFailure()) return;
+  for (const int n : {random.between(2, 5), 1}) {
+    Asked asked =
+        shards(std::vector<std::pair<std::int64_t, std::int64_t>>(static_cast<std::size_t>(n), {0, 0}));
+    asked.may_refuse = true;
+    lab07::expect_refused(asked, false);
+    if (HasFailure()) return;
+  }
   Asked none_right = shards({{0, random.between(2, 9)}, {0, random.between(2, 9)}});
   none_right.may_refuse = true;
   lab07::expect_right(none_right);

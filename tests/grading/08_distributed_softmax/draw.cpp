@@ -54,6 +54,18 @@ Item far_apart(judge::Random& random, int ranks, const std::string& dtype) {
   return item;
 }
 
+Item scaled(Item item, double factor) {
+  for (Reals& numbers : item.of)
+    for (double& x : numbers) x *= factor;
+  return item;
+}
+
+Item below_all(Item item) {
+  for (Reals& numbers : item.of)
+    for (double& x : numbers) x -= 1e12;
+  return item;
+}
+
 void mask(Reals& shard) { std::ranges::fill(shard, -infinity); }
 
 Asked awkward_rows(judge::Random& random, const std::string& call) {
@@ -77,8 +89,10 @@ Asked masked_rows(judge::Random& random, const std::string& call) {
 // subtracting too much.
 Asked stable_rows(judge::Random& random, const std::string& call) {
   const int n = random.between(3, 5);
+  Item small = row(random, uneven(random, n)), smaller = row(random, uneven(random, n), 0, "f64");
+  small.of[0][0] = -75, smaller.of[0][0] = -80;  // shares that are no zero yet
   return {call,
-          {row(random, uneven(random, n), 1e4), row(random, uneven(random, n), -1e4),
+          {small, smaller, row(random, uneven(random, n), 1e4), row(random, uneven(random, n), -1e4),
            row(random, uneven(random, n), 1e4, "f64"), row(random, uneven(random, n), 600, "f64")}};
 }
 

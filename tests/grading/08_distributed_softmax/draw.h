@@ -23,6 +23,8 @@ Item far_apart(judge::Random& random, int ranks, const std::string& dtype = "f32
 std::vector<int> uneven(judge::Random& random, int ranks);  // lengths, all different and none 0
 Item with_target(Item item, std::int64_t target);
 void mask(Reals& shard);
+Item scaled(Item item, double factor);  // by a power of two
+Item below_all(Item item);              // below every number that might stand for a masked entry
 
 // For softmax_of_row and softmax_in_one.
 Asked awkward_rows(judge::Random& random, const std::string& call);  // with empty shards

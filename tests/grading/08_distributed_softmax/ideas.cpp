@@ -176,16 +176,32 @@ bool have_lost_digits(const Asked& asked, const std::vector<Results>& results) {
         const double got = results[index][rank][i], wanted = right[rank][i];
         const bool is_near =
             std::isfinite(wanted) && std::abs(got - wanted) <= 2e-3 * std::abs(wanted) + 1e-30;
-        if (wanted != got && !is_near) return false;
+        const bool is_lost = got == 0 && wanted != 0;  // whole
+        if (is_lost || (wanted != got && !is_near)) return false;
       }
     }
   }
   return true;
 }
 
+// Every share is 0, although entries are finite.
+bool are_all_masked(const Asked& asked, const std::vector<Results>& results) {
+  const auto is_nothing = [](double x) { return x == 0; };
+  if (!asked.call.starts_with("softmax")) return false;
+  for (const Results& of_item : results)
+    for (const auto& shares : of_item)
+      if (!std::ranges::all_of(shares, is_nothing)) return false;
+  return true;
+}
+
 }  // namespace
 
 void diagnose(const Asked& asked, const std::vector<Results>& results) {
+  if (are_all_masked(asked, results))
+    return judge::misconception(
+        "finite_entries_masked",
+        "all probabilities are 0, as if every entry were masked; fix: an entry is masked if "
+        "it is -inf, and no finite number is");
   if (have_lost_digits(asked, results)) {
     return judge::misconception(
         "digits_lost",

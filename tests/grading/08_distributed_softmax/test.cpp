@@ -39,7 +39,9 @@ TEST(Part1OverRanks, awkward_sizes_and_zeros) {
   Item zeros = same_lengths(random, n, 3, 6), light = weighted(random, n, 2), nothing{"f32", Rows(n)};
   for (auto& data : zeros.of) data[1] = 0;
   light.weights[0] = 0;
-  lab08::expect_right({"normalize", {zeros, nothing}});
+  const Item tiny = scaled(same_lengths(random, n, 3, 6, "f64"), 0x1p-60),
+             small = scaled(same_lengths(random, n, 3, 6), 0x1p-50);
+  lab08::expect_right({"normalize", {zeros, nothing, tiny, small}});
   if (HasFailure()) return;
   nothing.weights = light.weights;
   lab08::expect_right({"weighted_mean", {light, nothing}});
@@ -79,6 +81,8 @@ TEST(Part2OverRanks, stable_at_1e4) {
   lab08::expect_right({"softmax_over_ranks",
                        {same_lengths(random, n, 3, 1e4), same_lengths(random, n, 3, -1e4),
                         same_lengths(random, n, 2, 1e4, "f64"), same_lengths(random, n, 2, 600, "f64")}});
+  if (!HasFailure())
+    lab08::expect_right({"softmax_over_ranks", {below_all(same_lengths(random, n, 2, 0, "f64"))}});
 }
 
 TEST(Part2OverRanks, masked_entries_and_awkward_sizes) {
@@ -117,6 +121,8 @@ TEST(Part3Row, stable_at_1e4) {
   worth(7, 3);
   Random random("stable row");
   lab08::expect_right(stable_rows(random, "softmax_of_row"));
+  if (!HasFailure())
+    lab08::expect_right({"softmax_of_row", {below_all(row(random, uneven(random, 3), 0, "f64"))}});
 }
 
 TEST(Part3Row, empty_shards) {

@@ -226,6 +226,13 @@ void diagnose_scale(const Drawn& drawn, const Norm& norm, int rank, const std::v
     }
     return true;
   };
+  if (all_scaled([](std::size_t) { return 1; })) {
+    misconception(
+        "not_in_place",
+        "the memory of the gradients is as it was; fix: multiply in place, values.mul_(factor), because "
+        "others hold these tensors, too");
+    return;
+  }
   const auto capped = [](double factor) { return std::min(1.0, factor); };
   const Sums sums{drawn, norm, rank};
   if (all_scaled([&](std::size_t) { return limit / (right + 1e-6); })) {

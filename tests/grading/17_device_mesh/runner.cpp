@@ -88,19 +88,21 @@ Json mean_loss(const Json& task) {
 Json norm(const Json& task) {
   const auto mesh = right_mesh(task);
   std::vector<lab::Gradient> gradients;
+  std::vector<dist::Tensor> callers;  // their memory
   for (const auto& one : task.at("gradients")) {
     const Numbers values = one.at("values");
     auto gradient = dist::tensor<double>(values);
     if (gradients.size() % 2 == 1) gradient = gradient.view({1, gradient.numel()});  // of any shape
     gradients.push_back({gradient, one.at("over")});
+    callers.push_back(gradient);
   }
   const double norm = task.at("max_norm").is_null()
                           ? lab::gradient_norm(mesh, gradients)
                           : lab::clip_gradients(mesh, gradients, task.at("max_norm"));
   Json values = Json::array();
-  for (const auto& gradient : gradients) {
+  for (std::size_t i = 0; i < std::min(gradients.size(), callers.size()); ++i) {
     Json elements = Json::array();
-    for (const double element : gradient.values.to_vector<double>())
+    for (const double element : callers[i].to_vector<double>())
       elements.push_back(std::bit_cast<std::uint64_t>(element));
     values.push_back(elements);
   }

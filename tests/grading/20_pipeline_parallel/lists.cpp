@@ -26,7 +26,7 @@ double costliest(const std::vector<double>& costs, const std::vector<int>& sizes
   return most;
 }
 
-// The least cost of the costliest stage: all costs are whole numbers, so it is tried, from below.
+// The least number of units of the costliest stage: it is tried, from below.
 double least(const Cut& cut) {
   for (double limit = *std::ranges::max_element(cut.costs);; ++limit) {
     int stages = 1;
@@ -37,6 +37,12 @@ double least(const Cut& cut) {
     }
     if (stages <= cut.stages) return limit;
   }
+}
+
+std::vector<double> in_units(const Cut& cut) {
+  std::vector<double> costs = cut.costs;
+  for (double& cost : costs) cost *= cut.unit;
+  return costs;
 }
 
 // All answers, as one alone may be of equal counts by chance.
@@ -184,15 +190,15 @@ std::string wrong(const std::vector<List>& lists, const std::vector<List>& right
 void expect_cuts(const std::vector<Cut>& cuts, bool best) {
   Json cases = Json::array();
   for (const Cut& cut : cuts)
-    cases.push_back({{"costs", cut.costs},
+    cases.push_back({{"costs", in_units(cut)},
                      {"stages", cut.stages},
                      {"text", fmt::format("{} layers in {} stages", cut.costs.size(), cut.stages)}});
   const Json answers = judge::ask("cut", cases);
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const std::vector<int> sizes = answers[i];
-    const auto& [costs, stages] = cuts[i];
-    const std::string about = fmt::format("costs {{{}}}, {} stages: {{{}}} layers", fmt::join(costs, ", "),
-                                          stages, fmt::join(sizes, ", "));
+    const auto& [costs, stages, unit] = cuts[i];
+    const std::string about = fmt::format("costs {{{}}}, {} stages: {{{}}} layers",
+                                          fmt::join(in_units(cuts[i]), ", "), stages, fmt::join(sizes, ", "));
     const auto layers = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
     const bool has_all = std::ssize(sizes) == stages &&
                          std::ranges::all_of(sizes, [](int size) { return size > 0; }) &&
@@ -209,13 +215,13 @@ void expect_cuts(const std::vector<Cut>& cuts, bool best) {
     if (!best || costliest(costs, sizes) <= least(cuts[i])) continue;
     diagnose_cuts(answers);
     ADD_FAILURE() << fmt::format("{}; the costliest stage costs {}, and {} is possible", about,
-                                 costliest(costs, sizes), least(cuts[i]));
+                                 unit * costliest(costs, sizes), unit * least(cuts[i]));
     return;
   }
 }
 
 List right_list(const std::string& kind, int rank, const Size& size) {
-  const int m = size.micro_batches, ahead = kind == "gpipe" ? m : std::min(m, size.ranks - rank);
+  const int m = size.micro_batches, ahead = kind == "1f1b" ? std::min(m, size.ranks - rank) : m;
   List list;
   for (int forward = 0, backward = 0; backward < m;) {
     if (forward < m && forward - backward < ahead)
@@ -223,6 +229,7 @@ List right_list(const std::string& kind, int rank, const Size& size) {
     else
       list.push_back({false, backward++});
   }
+  if (kind == "last_first") std::ranges::reverse(list.begin() + m, list.end());
   return list;
 }
 

@@ -16,8 +16,9 @@ using judge::Json;
 
 // Part 1.
 struct Cut {
-  std::vector<double> costs;
+  std::vector<double> costs;  // whole numbers: how many units
   int stages;
+  double unit = 1;
 };
 void expect_cuts(const std::vector<Cut>& cuts, bool best);
 
@@ -38,7 +39,8 @@ void expect_lists(const std::string& kind, const std::vector<Size>& sizes, Look 
 
 // Part 3.
 struct Step {
-  std::string kind;  // of the list
+  std::string
+      kind;  // of the list: gpipe, 1f1b, or last_first, whose backwards go from the last one to the first
   int ranks = 2;
   std::vector<std::size_t> samples = {};  // of each micro-batch
   bool eager = false;

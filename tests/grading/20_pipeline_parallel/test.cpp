@@ -41,6 +41,11 @@ TEST(Part1Cut, the_costliest_stage_costs_least) {
   cuts.push_back({{1, 1, 1, 1, 1, 9}, 2});  // the head of a language model
   cuts.push_back({{9, 1, 1, 1, 1, 1}, 2});
   cuts.push_back({{5, 5, 5, 5, 1, 1}, 4});
+  for (const double unit : {1.0 / 1024, 1.0 / (1 << 20)})  // in seconds, say
+    for (Cut cut : draw_cuts(random, 5)) {
+      cut.unit = unit;
+      cuts.push_back(cut);
+    }
   expect_cuts(cuts, true);
 }
 
@@ -117,8 +122,14 @@ TEST(Part3Step, uneven_micro_batches) {
   }
 }
 
+TEST(Part3Step, any_list) {
+  worth(3, 3);
+  Random random("any list");
+  expect_step(random, {"last_first", random.between(1, 3), uneven(random, random.between(3, 5))});
+}
+
 TEST(Part3Step, both_directions_at_once) {
-  worth(10, 3);
+  worth(7, 3);
   Random random("1f1b");
   for (const int ranks : {2, 4}) {
     expect_step(random, {"1f1b", ranks, uneven(random, random.between(5, 7))});

@@ -1,0 +1,16 @@
+// Misconception: without elements there is nothing to average, and nothing to refuse.
+//
+// Killed by: Part3Average.integers_are_refused
+// Diagnosis: not_refused
+#include "mutant.h"
+#define all_reduce_avg right_all_reduce_avg
+#include DIST_SOLUTION
+#undef all_reduce_avg
+
+namespace lab {
+
+void all_reduce_avg(Tensor& data) {
+  if (data.numel() > 0) right_all_reduce_avg(data);
+}
+
+}  // namespace lab
