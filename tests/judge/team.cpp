@@ -31,7 +31,7 @@ constexpr Milliseconds look_again{20};  // whether it is overdue
 constexpr int least_part = 4;
 // Ranks may also be slow in every run without being stopped in any. Once all runs together have taken so much
 // more than the solutions' do, runs that do not say themselves how long they may take have still less.
-constexpr Milliseconds quick{500};  // most runs of the solutions
+constexpr Milliseconds quick{250};  // nearly all runs of the solutions
 constexpr Milliseconds most_beyond{20'000};
 constexpr int least_part_beyond = 6;
 // In the end no run is started any more: the grade is what has been seen by then.
