@@ -43,9 +43,9 @@ void gather(const dist::Tensor& mine, std::vector<dist::Tensor>& list, int root)
 // - Output: this rank's rows, a tensor of shape [number of its rows, columns] in memory of its own. The rows
 //   of a rank are contiguous, and they are in rank order. The numbers of rows differ by at most one, and the
 //   larger ones come first.
-// - Constraint: the root sends every other rank at most one message of at most 16 bytes, which says how much
-//   there is, and one message with its rows. A rank other than the root allocates only its rows and at most
-//   16 bytes.
+// - Constraint: the root sends every other rank at most two messages: one of at most 16 bytes with the number
+//   of rows (of `all` or of that rank, as you like), and one with its rows. A rank other than the root
+//   allocates only its rows and at most 16 bytes.
 // - Example: 10 rows for 4 ranks: 3, 3, 2 and 2 rows. 3 rows for 4 ranks: 1, 1, 1 and 0.
 dist::Tensor scatter_rows(const dist::Tensor& all, std::int64_t columns, int root);
 

@@ -108,7 +108,8 @@ Tensor in_order_of_places(const Tensor& all, std::int64_t root_begin) {
 }  // namespace
 
 // The binomial tree, in relative ranks: v gets the chunks of its subtree from v without its lowest set bit.
-// The subtree is v and the ranks after it: as many in all as that bit says, if so many exist.
+// The subtree is v and the relative ranks after it. The value of that bit is the number of ranks in it,
+// unless the ranks end before.
 void tree_scatter(Tensor& mine, const Tensor& all, int root) {
   const Places places{root, dist::get_world_size()};
   const int place = places.place_of(dist::get_rank());
