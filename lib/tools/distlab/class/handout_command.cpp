@@ -33,8 +33,10 @@ bool begins_with(const fs::path& file, const fs::path& folder) {
   return std::ranges::mismatch(folder, file).in1 == folder.end();
 }
 
+bool is_wrong_answer(const fs::path& file) { return std::ranges::find(file, wrong_answers) != file.end(); }
+
 bool is_kept_back(const fs::path& file) {
-  return std::ranges::find(file, wrong_answers) != file.end() ||
+  return is_wrong_answer(file) ||
          std::ranges::any_of(kept_back, [&](const fs::path& folder) { return begins_with(file, folder); });
 }
 
@@ -59,8 +61,7 @@ void copy_for_students(const fs::path& tree) {
 std::vector<fs::path> secrets() {
   std::vector<fs::path> found;
   for (const auto& file : checkout_files()) {
-    const bool is_secret =
-        begins_with(file, "solutions") || std::ranges::find(file, wrong_answers) != file.end();
+    const bool is_secret = begins_with(file, "solutions") || is_wrong_answer(file);
     const auto extension = file.extension();
     if (is_secret && (extension == ".cpp" || extension == ".md")) found.push_back(workspace().root / file);
   }
