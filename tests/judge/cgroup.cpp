@@ -41,7 +41,7 @@ bool has_controllers(const std::string& folder) {
   return memory && pids;
 }
 
-// Of this process, in a hierarchy of version 2 alone.
+// The folder of the control group that this process is in, where version 2 is the only hierarchy.
 std::string own_group() {
   std::ifstream file("/proc/self/cgroup");
   constexpr std::string_view start = "0::";
