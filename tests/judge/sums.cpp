@@ -225,6 +225,22 @@ void expect_sums(const SumsAsked& asked, bool eager_too) {
   check_all(asked, answers(asked, run(asked, true, "laptop")));
 }
 
+void expect_sizes(Random& random, SumsAsked asked, const std::vector<int>& sizes, const Lengths& lengths,
+                  std::int64_t segment) {
+  for (const int ranks : sizes) {
+    asked.sums.clear();
+    for (const int elements : lengths(ranks)) asked.sums.push_back(one_sum(random, ranks, elements, segment));
+    expect_sums(asked, ranks == sizes.back());
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+void expect_dtypes(Random& random, SumsAsked asked, int ranks, std::int64_t segment) {
+  asked.sums = {long_numbers(random, ranks, 2 * ranks + 1), large_integers(random, ranks, 3 * ranks)};
+  for (Sum& sum : asked.sums) sum.segment = segment;
+  expect_sums(asked, false);
+}
+
 bool run_sums(const SumsAsked& asked, const std::string& topology, SimRun& done) {
   done = run(asked, false, topology);
   return check_all(asked, answers(asked, done));
@@ -257,8 +273,8 @@ void expect_same_bits(const SumsAsked& asked) {
 
 WorldReport run_world(Random& random, const World& world) {
   SimRun done;
-  SumsAsked asked{.call = world.call, .sums = {small_numbers(random, world.ranks, world.elements)}};
-  asked.sums[0].segment = world.segment;
+  const SumsAsked asked{.call = world.call,
+                        .sums = {one_sum(random, world.ranks, world.elements, world.segment)}};
   const bool is_right = run_sums(asked, world.topology, done);
   return {is_right, done.report.virtual_time_s, done.report.messages};
 }

@@ -38,6 +38,7 @@ Sum long_numbers(Random& random, int ranks, int elements);  // f64 that f32 cann
 Sum large_integers(Random& random, int ranks, int elements);  // i64 that f64 cannot hold
 Sum order_matters(Random& random, int ranks, int elements);   // f32; another order has another sum
 Sum large_sum(int ranks, std::int64_t elements, std::int64_t segment);
+Sum one_sum(Random& random, int ranks, int elements, std::int64_t segment = 1);  // of small_numbers()
 
 // What element i should be on `rank` afterwards, one number of the ranks or a sum of some; NaN: it does not
 // matter.
@@ -68,7 +69,15 @@ struct SumsAsked {
 // All ranks have what they should, in place: with sends that wait for their receivers, and with eager ones,
 // too.
 void expect_sums(const SumsAsked& asked, bool eager_too = true);
-// The same, once, on this topology. False, and the test has failed, when the numbers are wrong already.
+// Calls of these lengths in a row, for each of these numbers of ranks, until one fails; for the last one with
+// eager sends, too. `asked` has no sums yet.
+using Lengths = std::function<std::vector<int>(int ranks)>;
+void expect_sizes(Random& random, SumsAsked asked, const std::vector<int>& sizes, const Lengths& lengths,
+                  std::int64_t segment = 1);
+// f64 that f32 cannot hold, i64 that f64 cannot hold. `asked` has no sums yet.
+void expect_dtypes(Random& random, SumsAsked asked, int ranks, std::int64_t segment = 1);
+// The same as expect_sums(), once, on this topology. False, and the test has failed, when the numbers are
+// wrong already.
 bool run_sums(const SumsAsked& asked, const std::string& topology, SimRun& done);
 // The result of one call with order_matters(): equal on all ranks, and near the total.
 void expect_same_bits(const SumsAsked& asked);

@@ -52,6 +52,12 @@ Sum order_matters(Random& random, int ranks, int elements) {
   });
 }
 
+Sum one_sum(Random& random, int ranks, int elements, std::int64_t segment) {
+  Sum sum = small_numbers(random, ranks, elements);
+  sum.segment = segment;
+  return sum;
+}
+
 Sum large_sum(int ranks, std::int64_t elements, std::int64_t segment) {
   Sum sum;
   sum.segment = segment;

@@ -7,29 +7,8 @@
 
 namespace {
 
-using judge::Random, judge::small_numbers, judge::worth;
+using judge::expect_dtypes, judge::expect_sizes, judge::one_sum, judge::Random, judge::worth;
 using lab09::asked_of, lab09::Sum, lab09::SumsAsked;
-
-// Calls of these lengths, one after another, for each of these numbers of ranks, until one fails; the last
-// number of ranks with eager sends, too.
-template <class Lengths>
-void for_sizes(Random& random, const std::string& call, const std::vector<int>& sizes, Lengths lengths,
-               int segment = 1) {
-  for (const int n : sizes) {
-    std::vector<Sum> sums;
-    for (const int elements : lengths(n)) sums.push_back(small_numbers(random, n, elements));
-    for (Sum& sum : sums) sum.segment = segment;
-    judge::expect_sums(asked_of(call, sums), n == sizes.back());
-    if (testing::Test::HasFailure()) return;
-  }
-}
-
-// f64 that f32 cannot hold, i64 that f64 cannot hold.
-void expect_dtypes(Random& random, const std::string& call, int n, int segment = 1) {
-  std::vector<Sum> sums{judge::long_numbers(random, n, 2 * n + 1), judge::large_integers(random, n, 3 * n)};
-  for (Sum& sum : sums) sum.segment = segment;
-  judge::expect_sums(asked_of(call, sums), false);
-}
 
 auto even_chunks(Random& random) {
   return [&random](int n) { return std::vector{n * random.between(2, 4)}; };
@@ -42,15 +21,8 @@ auto awkward(Random& random) {
 // A program around the call has messages of its own.
 void expect_apart(Random& random, const std::string& call, int segment = 1) {
   const int n = random.between(4, 6);
-  Sum sum = small_numbers(random, n, 2 * n + random.between(0, n));
-  sum.segment = segment;
+  const Sum sum = one_sum(random, n, 2 * n + random.between(0, n), segment);
   if (!testing::Test::HasFailure()) lab09::expect_apart(asked_of(call, {sum}));
-}
-
-Sum one_sum(Random& random, int n, int elements, int segment = 1) {
-  Sum sum = small_numbers(random, n, elements);
-  sum.segment = segment;
-  return sum;
 }
 
 // ---------------------------------------------------------------------------------- part 1: reduce_scatter
@@ -58,14 +30,15 @@ Sum one_sum(Random& random, int n, int elements, int segment = 1) {
 TEST(Part1ReduceScatter, small_rings) {
   worth(8, 1);
   Random random("scatter");
-  for_sizes(random, "reduce_scatter", {3, 4, 2}, even_chunks(random));
+  expect_sizes(random, asked_of("reduce_scatter", {}), {3, 4, 2}, even_chunks(random));
 }
 
 TEST(Part1ReduceScatter, any_number_of_ranks) {
   worth(8, 1);
   Random random("scatter sizes");
-  for_sizes(random, "reduce_scatter", {1, random.between(5, 7), random.between(8, 9)}, awkward(random));
-  if (!HasFailure()) expect_dtypes(random, "reduce_scatter", random.between(2, 5));
+  expect_sizes(random, asked_of("reduce_scatter", {}), {1, random.between(5, 7), random.between(8, 9)},
+               awkward(random));
+  if (!HasFailure()) expect_dtypes(random, asked_of("reduce_scatter", {}), random.between(2, 5));
   expect_apart(random, "reduce_scatter");
 }
 
@@ -92,14 +65,15 @@ TEST(Part1ReduceScatter, one_chunk_of_scratch) {
 TEST(Part2AllGather, small_rings) {
   worth(5, 2);
   Random random("gather");
-  for_sizes(random, "all_gather", {3, 4, 2}, even_chunks(random));
+  expect_sizes(random, asked_of("all_gather", {}), {3, 4, 2}, even_chunks(random));
 }
 
 TEST(Part2AllGather, any_number_of_ranks) {
   worth(6, 2);
   Random random("gather sizes");
-  for_sizes(random, "all_gather", {1, random.between(5, 7), random.between(8, 9)}, awkward(random));
-  if (!HasFailure()) expect_dtypes(random, "all_gather", random.between(2, 5));
+  expect_sizes(random, asked_of("all_gather", {}), {1, random.between(5, 7), random.between(8, 9)},
+               awkward(random));
+  if (!HasFailure()) expect_dtypes(random, asked_of("all_gather", {}), random.between(2, 5));
   expect_apart(random, "all_gather");
 }
 
@@ -119,21 +93,22 @@ TEST(Part2AllGather, one_chunk_a_step) {
 TEST(Part3AllReduce, any_number_of_ranks) {
   worth(8, 3);
   Random random("sum");
-  for_sizes(random, "ring_all_reduce", {1, 2, 3, 4, 5, 6, 7, 8, 9},
-            [&](int n) { return std::vector{n * random.between(1, 3)}; });
+  expect_sizes(random, asked_of("ring_all_reduce", {}), {1, 2, 3, 4, 5, 6, 7, 8, 9},
+               [&](int n) { return std::vector{n * random.between(1, 3)}; });
 }
 
 TEST(Part3AllReduce, any_length) {
   worth(6, 3);
   Random random("sum lengths");
-  for_sizes(random, "ring_all_reduce", {random.between(3, 5), random.between(6, 9)}, awkward(random));
+  expect_sizes(random, asked_of("ring_all_reduce", {}), {random.between(3, 5), random.between(6, 9)},
+               awkward(random));
   expect_apart(random, "ring_all_reduce");
 }
 
 TEST(Part3AllReduce, any_dtype) {
   worth(3, 3);
   Random random("sum dtypes");
-  expect_dtypes(random, "ring_all_reduce", random.between(2, 5));
+  expect_dtypes(random, asked_of("ring_all_reduce", {}), random.between(2, 5));
 }
 
 TEST(Part3AllReduce, same_bits_on_all_ranks) {
@@ -172,13 +147,13 @@ TEST(Part3AllReduce, large_worlds) {
 TEST(Part4Pipelined, any_number_of_ranks) {
   worth(7, 4);
   Random random("segments");
-  for_sizes(
-      random, "all_reduce_pipelined", {1, 2, random.between(3, 4), random.between(5, 9)},
+  expect_sizes(
+      random, asked_of("all_reduce_pipelined", {}), {1, 2, random.between(3, 4), random.between(5, 9)},
       [&](int n) {
         return std::vector{n * random.between(3, 5), 1, 0, 2 * n + 1, 9 * n - 1};
       },
       2);
-  if (!HasFailure()) expect_dtypes(random, "all_reduce_pipelined", random.between(2, 5), 2);
+  if (!HasFailure()) expect_dtypes(random, asked_of("all_reduce_pipelined", {}), random.between(2, 5), 2);
   expect_apart(random, "all_reduce_pipelined", 2);
 }
 

@@ -7,35 +7,8 @@
 
 namespace {
 
-using judge::Random, judge::small_numbers, judge::worth;
+using judge::expect_dtypes, judge::expect_sizes, judge::one_sum, judge::Random, judge::worth;
 using lab10::asked_of, lab10::Sum;
-
-// Calls of these lengths, one after another, for each of these numbers of ranks, until one fails; the last
-// number of ranks with eager sends, too.
-template <class Lengths>
-void for_sizes(Random& random, const std::string& call, const std::vector<int>& sizes, Lengths lengths,
-               int segment = 1) {
-  for (const int n : sizes) {
-    std::vector<Sum> sums;
-    for (const int elements : lengths(n)) sums.push_back(small_numbers(random, n, elements));
-    for (Sum& sum : sums) sum.segment = segment;
-    judge::expect_sums(asked_of(call, sums), n == sizes.back());
-    if (testing::Test::HasFailure()) return;
-  }
-}
-
-// f64 that f32 cannot hold, i64 that f64 cannot hold.
-void expect_dtypes(Random& random, const std::string& call, int n, int segment = 1) {
-  std::vector<Sum> sums{judge::long_numbers(random, n, 7), judge::large_integers(random, n, 9)};
-  for (Sum& sum : sums) sum.segment = segment;
-  judge::expect_sums(asked_of(call, sums), false);
-}
-
-Sum one_sum(Random& random, int n, int elements, int segment = 1) {
-  Sum sum = small_numbers(random, n, elements);
-  sum.segment = segment;
-  return sum;
-}
 
 // ------------------------------------------------------------------------------------ part 1: tree_place
 
@@ -61,14 +34,15 @@ TEST(Part1Place, a_thousand_ranks) {
 TEST(Part2Reduce, any_number_of_ranks) {
   worth(8, 2);
   Random random("reduce");
-  for_sizes(random, "reduce_to_root", {2, 3, 1, random.between(4, 6), random.between(7, 9)}, [&](int) {
-    return std::vector{random.between(2, 9), 1, 0};
-  });
-  if (!HasFailure()) expect_dtypes(random, "reduce_to_root", random.between(2, 5));
+  expect_sizes(random, asked_of("reduce_to_root", {}), {2, 3, 1, random.between(4, 6), random.between(7, 9)},
+               [&](int) {
+                 return std::vector{random.between(2, 9), 1, 0};
+               });
+  if (!HasFailure()) expect_dtypes(random, asked_of("reduce_to_root", {}), random.between(2, 5));
   // Calls in a row, in which a rank may be ahead of others.
   const int n = random.between(5, 9);
   std::vector<Sum> sums;
-  for (int i = 0; i < 6; ++i) sums.push_back(small_numbers(random, n, 3));
+  for (int i = 0; i < 6; ++i) sums.push_back(one_sum(random, n, 3));
   if (!HasFailure()) lab10::expect_apart(random, asked_of("reduce_to_root", sums));
 }
 
@@ -92,7 +66,7 @@ TEST(Part2Reduce, few_rounds) {
 TEST(Part3AllReduce, any_number_of_ranks) {
   worth(8, 3);
   Random random("sum");
-  for_sizes(random, "tree_all_reduce", {1, 2, 3, 4, 5, 6, 7, 8, 9}, [&](int) {
+  expect_sizes(random, asked_of("tree_all_reduce", {}), {1, 2, 3, 4, 5, 6, 7, 8, 9}, [&](int) {
     return std::vector{random.between(2, 9), 0, 1};
   });
 }
@@ -100,7 +74,7 @@ TEST(Part3AllReduce, any_number_of_ranks) {
 TEST(Part3AllReduce, any_dtype) {
   worth(3, 3);
   Random random("sum dtypes");
-  expect_dtypes(random, "tree_all_reduce", random.between(2, 5));
+  expect_dtypes(random, asked_of("tree_all_reduce", {}), random.between(2, 5));
 }
 
 TEST(Part3AllReduce, same_bits_on_all_ranks) {
@@ -153,13 +127,15 @@ TEST(Part3AllReduce, beats_the_ring) {
 TEST(Part4Pipelined, any_number_of_ranks) {
   worth(8, 4);
   Random random("segments");
-  for_sizes(
-      random, "tree_all_reduce_pipelined", {1, 2, 3, random.between(4, 6), random.between(7, 9)},
+  expect_sizes(
+      random, asked_of("tree_all_reduce_pipelined", {}),
+      {1, 2, 3, random.between(4, 6), random.between(7, 9)},
       [&](int) {
         return std::vector{3 * random.between(2, 5) + 1, 1, 0, 12, 3};
       },
       3);
-  if (!HasFailure()) expect_dtypes(random, "tree_all_reduce_pipelined", random.between(2, 5), 3);
+  if (!HasFailure())
+    expect_dtypes(random, asked_of("tree_all_reduce_pipelined", {}), random.between(2, 5), 3);
 }
 
 TEST(Part4Pipelined, same_bits_on_all_ranks) {

@@ -6,14 +6,8 @@
 
 namespace {
 
-using judge::Random, judge::small_numbers, judge::worth;
+using judge::one_sum, judge::Random, judge::worth;
 using lab11::asked_of, lab11::Sum;
-
-Sum one_sum(Random& random, int n, int elements, int segment) {
-  Sum sum = small_numbers(random, n, elements);
-  sum.segment = segment;
-  return sum;
-}
 
 // ------------------------------------------------------------------------------------ part 1: the first tree
 
