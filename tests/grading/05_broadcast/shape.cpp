@@ -25,19 +25,9 @@ struct Form {
 };
 
 Form form_of(const judge::SimRun& done, int root) {
-  Form form;
-  std::vector<int> depth(done.ranks.size(), -1), receivers(done.ranks.size(), 0);
-  depth[static_cast<std::size_t>(root)] = 0;
-  for (const auto& link : done.report.links)
-    form.widest = std::max(form.widest, ++receivers[static_cast<std::size_t>(link.src)]);
-  for (std::size_t pass = 0; pass < depth.size(); ++pass) {  // links are in no particular order
-    for (const auto& link : done.report.links) {
-      const int above = depth[static_cast<std::size_t>(link.src)];
-      int& below = depth[static_cast<std::size_t>(link.dst)];
-      if (above >= 0 && below < 0) form.depth = std::max(form.depth, below = above + 1);
-    }
-  }
-  return form;
+  std::vector<int> receivers(done.ranks.size(), 0);
+  for (const auto& link : done.report.links) ++receivers[static_cast<std::size_t>(link.src)];
+  return {std::ranges::max(judge::depths(done, root)), std::ranges::max(receivers)};
 }
 
 void diagnose_slow_tree(const Form& form, int n) {

@@ -18,15 +18,8 @@ void diagnose_self() {
                        "rank except the root");
 }
 
-// A message of one call has another size than that of another one.
-bool is_of_another_call(const Finding& finding) {
-  return finding.code == Code::misfit_message && std::ranges::any_of(finding.parties, [](const auto& party) {
-           return party.doing.find("from any rank") != std::string::npos;
-         });
-}
-
 void diagnose_finding(const Finding& finding, const std::string& call) {
-  if (is_of_another_call(finding)) calls_mixed();
+  judge::diagnose_mixed_calls(finding);
   for (const auto& party : finding.parties) {
     if (party.doing.find("new_group") != std::string::npos) {
       return judge::misconception("only_members_make_the_group",
@@ -61,14 +54,6 @@ void diagnose_error(const std::string& error) {
 }
 
 }  // namespace
-
-void calls_mixed() {
-  judge::misconception(
-      "calls_mixed",
-      "a message of another call was taken for one of this call; fix: receive from a rank by "
-      "its number, because a receive from any rank also takes what a faster rank sends in "
-      "its next call");
-}
 
 Round round_of(judge::Random& random, int world_size, int root, int elements, int segment) {
   Round round{.root = root, .before = {}, .segment = segment, .shape = {elements}};

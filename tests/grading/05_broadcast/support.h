@@ -11,11 +11,12 @@
 
 #include "judge/exam.h"
 #include "judge/numbers.h"
+#include "judge/rooted.h"
 #include "judge/sim_run.h"
 
 namespace lab05 {
 
-using dist::ceil_log2, judge::difference, judge::Json, judge::Numbers, judge::text;
+using dist::ceil_log2, judge::difference, judge::Json, judge::Numbers, judge::place_of, judge::text;
 
 // One broadcast.
 struct Round {
@@ -46,10 +47,6 @@ struct Asked {
   bool is_member(int rank) const { return group.empty() || std::ranges::find(group, rank) != group.end(); }
 };
 
-inline int place_of(int rank, int root, int n) { return (rank - root + n) % n; }
-
-// Names the misconception of a submission that takes a message of another call for one of this call.
-void calls_mixed();
 // Like SimRun::answers(); it also names the misconception that a finding or an error shows.
 std::vector<Json> answers(const judge::SimRun& run, const std::string& call,
                           const std::vector<std::string_view>& allowed = {});

@@ -22,13 +22,6 @@ Asked from_roots(Random& random, const std::string& call, int n, const std::vect
   return asked;
 }
 
-std::vector<int> all_roots(Random& random, int n) {
-  std::vector<int> roots;
-  for (int root = 0; root < n; ++root) roots.push_back(root);
-  random.shuffle(roots);
-  return roots;
-}
-
 Asked one(Random& random, const std::string& call, int n, int root, int elements, int segment = 1) {
   return {call, {round_of(random, n, root, elements, segment)}};
 }
@@ -48,14 +41,11 @@ void diagnose_root(const std::string& call, const std::vector<Round>& rounds) {
   }
 }
 
-// Every rank is the root, and the one after it is the next root: whichever rank is late, some rank waits for
-// it while the next root is ahead. All calls have the same size, so that a message of one fits into another
-// one.
+// All calls have the same size, so that a message of one fits into another one.
 Asked of_one_size(Random& random, const std::string& call, int n) {
-  std::vector<int> roots{random.between(0, n - 1)};
-  while (std::ssize(roots) < n + 2) roots.push_back((roots.back() + 1) % n);
   Asked asked{call, {}};
-  for (const int root : roots) asked.rounds.push_back(round_of(random, n, root, 3, 2));
+  for (const int root : judge::roots_in_turn(random, n))
+    asked.rounds.push_back(round_of(random, n, root, 3, 2));
   return asked;
 }
 
@@ -65,7 +55,7 @@ void expect_any_group(Random& random, const std::string& call, int n) {
   for (int rank = n; rank-- > 0;) all.group.push_back(rank);
   lab05::expect_in_a_group(all);
   if (testing::Test::HasFailure()) return;
-  std::vector<int> some = all_roots(random, n + 1);
+  std::vector<int> some = judge::shuffled_ranks(random, n + 1);
   std::erase(some, 0);
   Asked part = from_roots(random, call, n + 2, some);
   part.group = some;
@@ -79,7 +69,7 @@ void expect_any_root(Random& random, const std::string& call, const std::vector<
     if (testing::Test::HasFailure()) return;
   }
   for (const int n : sizes) {
-    const auto asked = from_roots(random, call, n, all_roots(random, n));
+    const auto asked = from_roots(random, call, n, judge::shuffled_ranks(random, n));
     lab05::expect_broadcasts(asked);
     if (testing::Test::HasFailure()) return diagnose_root(call, asked.rounds);
   }
@@ -225,7 +215,7 @@ TEST(Part4Update, servers_get_the_weights) {
 TEST(Part4Update, any_ranks_and_shapes) {
   worth(6, 4);
   Random random("update ranks");
-  std::vector<int> ranks = all_roots(random, 8);
+  std::vector<int> ranks = judge::shuffled_ranks(random, 8);
   const int trainers = random.between(1, 3), servers = random.between(2, 4);
   const Update update{8,
                       {ranks.begin(), ranks.begin() + trainers},

@@ -77,7 +77,7 @@ void diagnose(const Asked& asked, const std::vector<Json>& replies) {
     }
     if (fits) return judge::misconception(idea.name, idea.in_words);
   }
-  if (has_one_of_another_call(asked, replies)) calls_mixed();
+  if (has_one_of_another_call(asked, replies)) judge::calls_mixed();
 }
 
 judge::SimRun run(const Asked& asked, bool eager, const std::string& topology,
@@ -194,22 +194,14 @@ void expect_in_a_group(const Asked& asked) {
                                  fmt::join(asked.group, ", "), asked.world_size());
 }
 
-// Some rank is late for every call; then all are on time, and messages arrive in any order.
 void expect_calls_apart(judge::Random& random, Asked asked) {
-  const int ranks = asked.world_size(), first = random.between(0, ranks - 1);
-  for (const int late : {first, (first + 1) % ranks, -1, -1}) {
-    for (auto& round : asked.rounds) {
-      round.delays_us.assign(static_cast<std::size_t>(ranks), 0);
-      if (late >= 0) round.delays_us[static_cast<std::size_t>(late)] = 1000;
-    }
-    const auto schedule = late >= 0 ? std::string() : std::to_string(random.between(1, 1'000'000));
-    const auto done = run(asked, false, "laptop", schedule);
+  for (const auto& overlap : judge::overlaps(random, asked.world_size())) {
+    for (auto& round : asked.rounds) round.delays_us = overlap.delays_us;
+    const auto done = run(asked, false, "laptop", overlap.schedule);
     const auto replies = answers(done, asked.call);
     if (replies.empty() && !judge::is_todo(done.ranks[0].reply)) tell_the_call(asked, false);
     if (check(asked, replies, false)) continue;
-    ADD_FAILURE() << (late >= 0 ? fmt::format("this happened in calls in a row; rank {} was late", late)
-                                : std::string("this happened in calls in a row, with messages of different "
-                                              "ranks in another order"));
+    ADD_FAILURE() << "this happened in calls in a row" << overlap.text;
     return;
   }
 }

@@ -109,20 +109,6 @@ bool check_forwarding(const Asked& asked, int rank, const dist::sim::RankTraffic
   return false;
 }
 
-// The longest path from the root along the links.
-int depth_of(const judge::SimRun& done, int root) {
-  std::vector<int> depth(done.ranks.size(), -1);
-  depth[static_cast<std::size_t>(root)] = 0;
-  for (std::size_t pass = 0; pass < depth.size(); ++pass) {  // links are in no particular order
-    for (const auto& link : done.report.links) {
-      const int above = depth[static_cast<std::size_t>(link.src)];
-      int& below = depth[static_cast<std::size_t>(link.dst)];
-      if (above >= 0 && below < 0) below = above + 1;
-    }
-  }
-  return *std::ranges::max_element(depth);
-}
-
 void diagnose_slow_tree(int depth, int n) {
   if (depth <= 1) {
     misconception("flat_for_a_tree",
@@ -225,7 +211,7 @@ void expect_few_rounds(const Asked& asked) {
   const auto& round = asked.rounds[0];
   const int rounds = judge::rounds(done.report), most = ceil_log2(round.ranks);
   if (rounds <= most) return;
-  const int depth = depth_of(done, round.root);
+  const int depth = std::ranges::max(judge::depths(done, round.root));
   diagnose_slow_tree(depth, round.ranks);
   ADD_FAILURE() << fmt::format(
       "{} took {} rounds; expected at most ceil(log2 {}) = {}. The longest path from the root has {} links",

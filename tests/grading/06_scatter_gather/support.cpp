@@ -18,15 +18,8 @@ void diagnose_self() {
                        "check that the other rank is counted from the root");
 }
 
-// A message of one call has another size than that of another one.
-bool is_of_another_call(const Finding& finding) {
-  return finding.code == Code::misfit_message && std::ranges::any_of(finding.parties, [](const auto& party) {
-           return party.doing.find("from any rank") != std::string::npos;
-         });
-}
-
 void diagnose_finding(const Finding& finding) {
-  if (is_of_another_call(finding)) calls_mixed();
+  judge::diagnose_mixed_calls(finding);
   if (finding.code != Code::deadlock) return;
   for (const auto& party : finding.parties) {
     if (std::ranges::find(party.waits_for, party.rank) != party.waits_for.end()) return diagnose_self();
@@ -46,14 +39,6 @@ Json outputs(const Asked& asked, const Round& round, int rank, bool everywhere) 
 }
 
 }  // namespace
-
-void calls_mixed() {
-  judge::misconception(
-      "calls_mixed",
-      "a message of another call was taken for one of this call; fix: receive from a rank by "
-      "its number, because a receive from any rank also takes what a faster rank sends in "
-      "its next call");
-}
 
 Part part_of(const Round& round, int rank) {
   const int least = round.rows() / round.ranks, longer = round.rows() % round.ranks;

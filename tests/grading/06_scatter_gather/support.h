@@ -9,11 +9,12 @@
 
 #include "judge/exam.h"
 #include "judge/numbers.h"
+#include "judge/rooted.h"
 #include "judge/sim_run.h"
 
 namespace lab06 {
 
-using dist::ceil_log2, judge::difference, judge::Json, judge::Numbers, judge::text;
+using dist::ceil_log2, judge::difference, judge::Json, judge::Numbers, judge::place_of, judge::text;
 
 // One call of a function on all ranks.
 struct Round {
@@ -47,7 +48,6 @@ Numbers garbage(const Round& round, int rank);
 Round shares(judge::Random& random, int ranks, int root, int k);
 Round uneven(judge::Random& random, int ranks, int root, int rows, int columns);
 
-inline int place_of(int rank, int root, int n) { return (rank - root + n) % n; }
 // "scatter_rows of 10 x 2 among 4 ranks, root 1"
 std::string heading(const Asked& asked, const Round& round);
 
@@ -56,8 +56,6 @@ std::string heading(const Asked& asked, const Round& round);
 Json inputs(const Asked& asked, const Round& round, int rank, bool everywhere = false);
 judge::SimRun run(const Asked& asked, bool eager, const std::string& topology, bool everywhere = false,
                   const std::string& schedule = "");
-// Names the misconception of a submission that takes a message of another call for one of this call.
-void calls_mixed();
 // Like SimRun::answers() without any collective; it also names the misconception that a finding or an error
 // shows.
 std::vector<Json> answers(const judge::SimRun& run);

@@ -23,21 +23,10 @@ Asked from_roots(Random& random, const std::string& call, int n, const std::vect
   return asked;
 }
 
-std::vector<int> all_roots(Random& random, int n) {
-  std::vector<int> roots;
-  for (int root = 0; root < n; ++root) roots.push_back(root);
-  random.shuffle(roots);
-  return roots;
-}
-
-// Every rank is the root, and the one after it is the next root: whichever rank is late, some rank waits for
-// it while the next root is ahead. All calls have the same size, so that a message of one fits into another
-// one.
+// All calls have the same size, so that a message of one fits into another one.
 Asked of_one_size(Random& random, const std::string& call, int n) {
-  std::vector<int> roots{random.between(0, n - 1)};
-  while (std::ssize(roots) < n + 2) roots.push_back((roots.back() + 1) % n);
   Asked asked{call, {}};
-  for (const int root : roots)
+  for (const int root : judge::roots_in_turn(random, n))
     asked.rounds.push_back(call == "scatter_rows" ? uneven(random, n, root, 2 * n, 2)
                                                   : shares(random, n, root, 3));
   return asked;
@@ -51,7 +40,7 @@ void expect_any_root(Random& random, const std::string& call, const std::vector<
     if (testing::Test::HasFailure()) return;
   }
   for (const int n : sizes) {
-    lab06::expect_shares(from_roots(random, call, n, all_roots(random, n)));
+    lab06::expect_shares(from_roots(random, call, n, judge::shuffled_ranks(random, n)));
     if (testing::Test::HasFailure()) return lab06::root_0_assumed();
   }
   lab06::expect_calls_apart(random, of_one_size(random, call, random.between(4, 6)));

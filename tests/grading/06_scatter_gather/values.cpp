@@ -136,7 +136,7 @@ void diagnose(const Asked& asked, const Table& table) {
   for (const auto& idea : ideas()) {
     if (fits(asked, table, idea)) return misconception(idea.name, idea.in_words);
   }
-  if (has_one_of_another_call(asked, table)) calls_mixed();
+  if (has_one_of_another_call(asked, table)) judge::calls_mixed();
 }
 
 bool check_numbers(const Asked& asked, const std::vector<Json>& replies, const std::string& how) {
@@ -261,22 +261,14 @@ void expect_shares(const Asked& asked) {
   }
 }
 
-// Some rank is late for every call; then all are on time, and messages arrive in any order.
 void expect_calls_apart(judge::Random& random, Asked asked) {
-  const int ranks = asked.world_size(), first = random.between(0, ranks - 1);
-  for (const int late : {first, (first + 1) % ranks, -1, -1}) {
-    for (auto& round : asked.rounds) {
-      round.delays_us.assign(static_cast<std::size_t>(ranks), 0);
-      if (late >= 0) round.delays_us[static_cast<std::size_t>(late)] = 1000;
-    }
-    const auto schedule = late >= 0 ? std::string() : std::to_string(random.between(1, 1'000'000));
-    const auto done = run(asked, false, "laptop", false, schedule);
+  for (const auto& overlap : judge::overlaps(random, asked.world_size())) {
+    for (auto& round : asked.rounds) round.delays_us = overlap.delays_us;
+    const auto done = run(asked, false, "laptop", false, overlap.schedule);
     const auto replies = answers(done);
-    const auto how = fmt::format(
-        ", one of {} calls in a row{}", asked.rounds.size(),
-        late >= 0 ? fmt::format("; rank {} is late", late) : std::string(", with messages in another order"));
+    const auto how = fmt::format(", one of {} calls in a row{}", asked.rounds.size(), overlap.text);
     if (replies.empty() && !judge::is_todo(done.ranks[0].reply))
-      ADD_FAILURE() << fmt::format("this happened in {} on {} ranks{}", asked.call, ranks, how);
+      ADD_FAILURE() << fmt::format("this happened in {} on {} ranks{}", asked.call, asked.world_size(), how);
     if (replies.empty() || !arrived(asked, replies, how)) return;
   }
 }
