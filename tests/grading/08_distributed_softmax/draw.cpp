@@ -90,7 +90,7 @@ Asked masked_rows(judge::Random& random, const std::string& call) {
 Asked stable_rows(judge::Random& random, const std::string& call) {
   const int n = random.between(3, 5);
   Item small = row(random, uneven(random, n)), smaller = row(random, uneven(random, n), 0, "f64");
-  small.of[0][0] = -75, smaller.of[0][0] = -80;  // shares that are no zero yet
+  small.of[0][0] = -75, smaller.of[0][0] = -80;  // shares that are not zero yet
   return {call,
           {small, smaller, row(random, uneven(random, n), 1e4), row(random, uneven(random, n), -1e4),
            row(random, uneven(random, n), 1e4, "f64"), row(random, uneven(random, n), 600, "f64")}};
