@@ -1,28 +1,11 @@
 #include "dist/backend/algorithm_chooser.h"
 
-#include <optional>
+#include <fmt/format.h>
 
-#include "dist/core/fail.h"
+#include "dist/backend/algorithm_setting.h"
 #include "dist/core/log.h"
 
 namespace dist {
-namespace {
-
-std::string without_underscores(std::string_view text) {
-  std::string result(text);
-  std::erase(result, '_');
-  return result;
-}
-
-std::optional<OpKind> collective_named(std::string_view text) {
-  for (std::size_t i = 0; i < op_kind_count; ++i) {
-    const auto kind = static_cast<OpKind>(i);
-    if (is_collective(kind) && without_underscores(name(kind)) == without_underscores(text)) return kind;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
 
 std::size_t deciding_bytes(const Operation& operation) {
   const std::uint64_t elements = operation.elements();  // the number of elements plus one
@@ -30,29 +13,7 @@ std::size_t deciding_bytes(const Operation& operation) {
 }
 
 AlgorithmChooser::AlgorithmChooser(const World& at, const CostModel* costs, std::string_view dist_algo)
-    : at_(at), costs_(costs) {
-  while (!dist_algo.empty()) {
-    const auto comma = dist_algo.find(',');
-    read(dist_algo.substr(0, comma));
-    dist_algo = comma == std::string_view::npos ? std::string_view{} : dist_algo.substr(comma + 1);
-  }
-}
-
-void AlgorithmChooser::read(std::string_view setting) {
-  const auto colon = setting.find(':');
-  const auto kind = collective_named(setting.substr(0, colon));
-  if (colon == std::string_view::npos || !kind) {
-    fail(Errc::invalid_argument,
-         "DIST_ALGO has \"{}\", which is not <collective>:<algorithm>, as in "
-         "\"all_reduce:ring,broadcast:chain\"",
-         setting);
-  }
-  try {
-    from_environment_[static_cast<std::size_t>(*kind)] = &find_algorithm(*kind, setting.substr(colon + 1));
-  } catch (const Error& error) {
-    fail(error.code(), "DIST_ALGO has \"{}\": {}", setting, error.what());
-  }
-}
+    : at_(at), costs_(costs), from_environment_(algorithms_named(dist_algo)) {}
 
 const AlgorithmEntry* AlgorithmChooser::asked_for(const Operation& operation) const {
   if (!operation.algorithm.empty()) return &find_algorithm(operation.kind, operation.algorithm);

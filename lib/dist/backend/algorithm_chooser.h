@@ -34,13 +34,12 @@ class AlgorithmChooser {
     bool mapped = false;
     const AlgorithmEntry* entry = nullptr;
   };
-  void read(std::string_view setting);
   CostModel costs() const { return costs_ ? *costs_ : CostModel{}; }
   const AlgorithmEntry& choose_and_log(OpKind kind, std::size_t bytes, bool mapped) const;
 
   World at_;
   const CostModel* costs_;  // null: the defaults
-  std::array<const AlgorithmEntry*, op_kind_count> from_environment_{};
+  std::array<const AlgorithmEntry*, op_kind_count> from_environment_;
   mutable std::array<Remembered, 16>
       remembered_{};  // choose() also words its reason, which is too slow for every call
 };

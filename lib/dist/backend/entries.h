@@ -9,11 +9,6 @@
 
 namespace dist {
 
-namespace host {
-bool available(std::string* why);
-std::unique_ptr<Backend> make(const BackendContext& context);
-}  // namespace host
-
 namespace cuda_backend {
 bool available(std::string* why);
 std::unique_ptr<Backend> make(const BackendContext& context);

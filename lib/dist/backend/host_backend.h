@@ -12,7 +12,9 @@ namespace dist {
 
 class HostBackend final : public OrderedBackend {
  public:
-  HostBackend(std::string_view name, const BackendContext& context);  // `name`: static storage
+  // `name`: static storage.
+  HostBackend(std::string_view name, const BackendContext& context)
+      : OrderedBackend(name, context, context.endpoint), collectives_(context_) {}
   ~HostBackend() override { stop(); }
 
   std::string algorithm_for(const Operation& operation) const override {

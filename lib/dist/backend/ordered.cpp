@@ -1,10 +1,8 @@
-// Order and messages of a group. run() and submit() send collectives through the progress thread, or run them
-// at once when it is idle; messages are carried directly. break_by() and refuse_if_broken() end the group's
-// collectives after a failure; finish() waits for what is pending.
+// The order of a group's operations. run() and submit() send collectives through the progress thread, or run
+// them at once when it is idle; messages are carried directly (messages.h). finish() waits for what is
+// pending.
 #include "dist/backend/ordered.h"
 
-#include "dist/backend/operation_options.h"
-#include "dist/check/finding.h"
 #include "dist/core/fail.h"
 #include "dist/trace/profiler.h"
 
@@ -87,20 +85,6 @@ int OrderedBackend::run(const Operation& operation) {
   return operation.kind == OpKind::recv ? operation.peer : -1;
 }
 
-std::unique_ptr<Transport> OrderedBackend::open_message(const Operation& operation) {
-  return context_.endpoint->open(options_of(context_, operation, std::string(dist::name(operation.kind))));
-}
-
-int OrderedBackend::carry(const Operation& operation) {
-  const auto options = [&] {
-    return without_deadline(context_, operation, std::string(dist::name(operation.kind)));
-  };
-  return context_.endpoint->carry(
-      message_of(operation),
-      {context_.members, channel_of(context_, operation), context_.send_mode, operation.timeout},
-      OperationLabel(options));
-}
-
 int OrderedBackend::run_message(const Operation& operation) {
   const ProfilerRange range([&] { return operation.doing(); });
   const int peer = noting_failure(context_, operation, [&] { return carry(operation); });
@@ -108,30 +92,12 @@ int OrderedBackend::run_message(const Operation& operation) {
   return operation.kind == OpKind::recv ? peer : -1;
 }
 
-void OrderedBackend::break_by(const std::exception& error) {
-  const std::scoped_lock lock(mutex_);
-  if (broken_by_.empty()) broken_by_ = check::without_finding(error.what());
-  broken_ = true;
-}
-
-void OrderedBackend::explain_break(const std::exception& error, const std::exception& told) {
-  const std::scoped_lock lock(mutex_);
-  if (broken_by_ == check::without_finding(error.what())) broken_by_ = check::without_finding(told.what());
-}
-
-void OrderedBackend::refuse_if_broken(const Operation& operation) {
-  if (!is_broken()) return;
-  const std::scoped_lock lock(mutex_);
-  fail(Errc::aborted, "rank {}: {} was given up: an earlier collective of this group failed: {}",
-       context_.members[context_.rank], describe(operation), broken_by_);
-}
-
 void OrderedBackend::run_collective_now(const Operation& operation,
                                         const std::shared_ptr<StreamEvents>& points) {
   const ProfilerRange range([&] { return operation.doing(); });
   bool may_differ = false;  // whether the ranks may be out of step if this fails
   try {
-    refuse_if_broken(operation);
+    breakage_.refuse(context_, operation);
     may_differ = true;
     prepare(operation);
     may_differ = false;
@@ -140,7 +106,7 @@ void OrderedBackend::run_collective_now(const Operation& operation,
     points ? enqueue(operation, points) : execute(operation);
   } catch (const std::exception& error) {
     if (may_differ) {
-      break_by(error);
+      breakage_.set(error);
       detach();
     }
     std::rethrow_exception(context_.observer->failed(operation, std::current_exception()));
@@ -160,45 +126,11 @@ std::shared_ptr<WorkState> OrderedBackend::submit(Operation operation) {
   return work;
 }
 
-std::shared_ptr<WorkState> OrderedBackend::submit_message(Operation operation) {
-  return start_message(
-      std::move(operation), [this](const Operation& of) { return open_message(of); }, *thread_);
-}
-
-std::shared_ptr<WorkState> OrderedBackend::start_message(Operation operation, const OpenMessage& open,
-                                                         ProgressThread& thread) {
-  context_.observer->starting(operation, {});
-  std::unique_ptr<Transport> transport;
-  try {
-    transport = open(operation);
-  } catch (...) {
-    auto error = context_.observer->failed(operation, std::current_exception());
-    return std::make_shared<MessageWork>(std::move(operation), std::move(error));
-  }
-  auto work = std::make_shared<MessageWork>(std::move(operation), std::move(transport), mover_,
-                                            context_.observer, context_.members);
-  if (!work->is_completed()) thread.look_after(work);
-  return work;
-}
-
-std::vector<std::shared_ptr<MessageWork>> OrderedBackend::messages() { return thread_->messages(); }
-
 std::vector<std::string> OrderedBackend::finish() {
   finish_lanes();
   thread_->wait_idle();
   leave();
-  std::vector<std::string> given_up;
-  for (const auto& message : messages()) {
-    if (message->operation.kind == OpKind::send) {
-      try {
-        message->wait(no_timeout);
-      } catch (const Error&) {
-        // The error is kept in its Work.
-      }
-    } else if (message->give_up("its group was destroyed and nothing had arrived")) {
-      given_up.push_back(describe(message->operation));
-    }
-  }
+  std::vector<std::string> given_up = end_messages(messages());
   take_leave_of_peers();
   return given_up;
 }

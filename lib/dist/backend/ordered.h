@@ -3,15 +3,15 @@
 // once and progress on their own. The derived class decides how either is carried out.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "dist/backend/backend.h"
+#include "dist/backend/breakage.h"
+#include "dist/backend/messages.h"
 #include "dist/backend/progress_thread.h"
 
 namespace dist {
@@ -37,17 +37,24 @@ class OrderedBackend : public Backend {
   // The backend that carries a message instead of this one; null: this one does.
   virtual Backend* lane_of(const Operation&) { return nullptr; }
   // A transport for this message alone, by default on the endpoint.
-  virtual std::unique_ptr<Transport> open_message(const Operation& operation);
+  virtual std::unique_ptr<Transport> open_message(const Operation& operation) {
+    return dist::open_message(context_, operation);
+  }
   // Carries a whole message for a rank that waits; returns the other rank. Does what open_message() and the
   // calls after it do, perhaps in fewer steps.
-  virtual int carry(const Operation& operation);
+  virtual int carry(const Operation& operation) { return carry_message(context_, operation); }
   // Starts a message that the caller does not wait for.
-  virtual std::shared_ptr<WorkState> submit_message(Operation operation);
-  using OpenMessage = std::function<std::unique_ptr<Transport>(const Operation&)>;
+  virtual std::shared_ptr<WorkState> submit_message(Operation operation) {
+    return start_message(
+        std::move(operation), [this](const Operation& of) { return open_message(of); }, *thread_);
+  }
   // The same on what `open` returns; `thread` looks after it.
   std::shared_ptr<WorkState> start_message(Operation operation, const OpenMessage& open,
-                                           ProgressThread& thread);
-  virtual std::vector<std::shared_ptr<MessageWork>> messages();  // those that have not ended
+                                           ProgressThread& thread) {
+    return dist::start_message(context_, mover_, std::move(operation), open, thread);
+  }
+  // Those that have not ended.
+  virtual std::vector<std::shared_ptr<MessageWork>> messages() { return thread_->messages(); }
 
   // Called by the thread that issues a collective. Null: the collective runs on the host, and has ended when
   // execute() returns.
@@ -67,15 +74,8 @@ class OrderedBackend : public Backend {
   // In addition, no send of this rank is under way any more.
   virtual void take_leave_of_peers() {}
 
-  // A collective has failed, perhaps after execute(): the ranks are no longer in step, and later collectives
-  // end with Error{aborted}. The first reason counts. Thread-safe.
-  void break_by(const std::exception& error);
-  // Replaces the reason `error` by `told`, which says more about the same failure.
-  void explain_break(const std::exception& error, const std::exception& told);
-  void refuse_if_broken(const Operation& operation);
-  bool is_broken() const { return broken_.load(std::memory_order_acquire); }
-
   const BackendContext context_;
+  Breakage breakage_;  // set where a collective has failed, perhaps after execute()
 
  private:
   void run_collective_now(const Operation& operation, const std::shared_ptr<StreamEvents>& points);
@@ -87,9 +87,6 @@ class OrderedBackend : public Backend {
 
   const std::string_view name_;
   const std::shared_ptr<Mover> mover_;
-  std::mutex mutex_;  // guards the next
-  std::string broken_by_;
-  std::atomic<bool> broken_{false};
   std::optional<ProgressThread> thread_;
 };
 

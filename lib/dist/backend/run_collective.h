@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "dist/backend/operation.h"
 #include "dist/collectives/collective_args.h"
@@ -14,5 +15,7 @@ using CollectiveFunction = std::function<void(const CollectiveArgs& args)>;
 
 // Blocks until this rank's part is done. Takes avg and premul_sum apart: `run` gets base operations only.
 void run_collective(Transport& net, const Operation& operation, const CollectiveFunction& run);
+
+std::vector<TensorView> views_of(const TensorList& tensors);
 
 }  // namespace dist

@@ -45,7 +45,7 @@ StreamBackend::StreamBackend(std::string_view of, const BackendContext& context)
               .wait_a_little = [this] { wait_a_little(); },
               .look =
                   [this](const Operation& operation) {
-                    refuse_if_broken(operation);
+                    breakage_.refuse(context_, operation);
                     look(operation);
                   },
               .completed = [this](const Operation& operation) { context_.observer->completed(operation); },
@@ -59,12 +59,12 @@ void StreamBackend::give_up(const Operation& operation, const std::exception_ptr
   try {
     std::rethrow_exception(error);
   } catch (const std::exception& why) {
-    break_by(why);
+    breakage_.set(why);
     detach();
     try {
       std::rethrow_exception(context_.observer->failed(operation, error));
     } catch (const std::exception& told) {
-      explain_break(why, told);
+      breakage_.explain(why, told);
     }
   }
 }
@@ -78,7 +78,7 @@ void StreamBackend::stop() {
 bool StreamBackend::is_at_rest() {
   wait_idle();
   watch_.wait_idle();
-  return connected_ && !is_broken();
+  return connected_ && !breakage_;
 }
 
 std::string StreamBackend::other_device(Device device) const {
@@ -230,7 +230,7 @@ void StreamBackend::begin_apart(const Operation& operation, const StreamEvents& 
 
 void StreamBackend::announce(const Operation& operation) {
   try {
-    refuse_if_broken(operation);
+    breakage_.refuse(context_, operation);
     context_.observer->starting(operation, plan_of(operation));
   } catch (...) {
     std::rethrow_exception(context_.observer->failed(operation, std::current_exception()));
@@ -269,7 +269,7 @@ std::exception_ptr StreamBackend::fail_apart(const Operation& operation, const s
   try {
     std::rethrow_exception(error);
   } catch (const std::exception& why) {
-    break_by(why);
+    breakage_.set(why);
   }
   detach();
   return context_.observer->failed(operation, error);
@@ -277,7 +277,7 @@ std::exception_ptr StreamBackend::fail_apart(const Operation& operation, const s
 
 void StreamBackend::leave() {
   watch_.wait_idle();
-  if (!connected_ || is_broken()) return;
+  if (!connected_ || breakage_) return;
   try {
     const StreamGuard guard(*device_, stream_->handle());
     part();

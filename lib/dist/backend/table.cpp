@@ -6,14 +6,24 @@
 
 #include "dist/backend/backend.h"
 #include "dist/backend/entries.h"
+#include "dist/backend/host_backend.h"
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
 
 namespace dist {
 namespace {
 
+bool always(std::string* why) {
+  if (why) why->clear();
+  return true;
+}
+
+std::unique_ptr<Backend> make_host_backend(const BackendContext& context) {
+  return std::make_unique<HostBackend>("host", context);
+}
+
 constexpr std::array table{
-    BackendEntry{"host", DeviceType::cpu, host::available, host::make},
+    BackendEntry{"host", DeviceType::cpu, always, make_host_backend},
     BackendEntry{"cuda", DeviceType::cuda, cuda_backend::available, cuda_backend::make},
     BackendEntry{"nccl", DeviceType::cuda, nccl::available, nccl::make},
     BackendEntry{"mpi", DeviceType::cpu, mpi::available, mpi::make},

@@ -32,6 +32,11 @@ struct AlgorithmEntry {
 };
 
 std::span<const AlgorithmEntry> algorithms();
+// Its parts, in this order, each in a file of its own (all_reduce_rows.cpp, ...).
+std::span<const AlgorithmEntry> broadcast_and_reduce_rows();
+std::span<const AlgorithmEntry> all_reduce_rows();
+std::span<const AlgorithmEntry>
+list_rows();  // scatter, gather, all_gather, reduce_scatter, all_to_all, barrier
 // Error{invalid_argument} lists the names that exist for this collective.
 const AlgorithmEntry& find_algorithm(OpKind collective, std::string_view name);
 

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "dist/collectives/segments.h"
 #include "dist/core/kernels.h"
 
 namespace dist {

@@ -1,13 +1,17 @@
 // The arguments of a collective in the form in which algorithms take them.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
-#include "dist/collectives/segments.h"
 #include "dist/core/types.h"
 #include "dist/core/view.h"
 
 namespace dist {
+
+// The size of a segment: the unit in which some algorithms send large data (segments.h). Large enough that a
+// segment's transfer time hides its latency, small enough that it stays in a core's cache.
+inline constexpr std::int64_t default_segment_bytes = 128 * 1024;
 
 // Arguments of one collective, as views. Which of them are used, and their shapes:
 //   broadcast       out: the data, in place; root

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "dist/collectives/segments.h"
 #include "dist/collectives/trees.h"
 #include "dist/core/kernels.h"
 

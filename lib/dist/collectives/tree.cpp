@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "dist/collectives/segments.h"
 #include "dist/collectives/trees.h"
 #include "dist/core/kernels.h"
 

@@ -8,6 +8,9 @@
 
 namespace dist {
 
+// Throws Error{invalid_argument}, with the line of the call, for an undefined tensor.
+inline void check_defined(const Tensor& t, Caller at) { static_cast<void>(t.flat(at)); }
+
 std::string to_string(const Shape& shape);  // "[2, 3]"
 std::int64_t product(const Shape& shape);   // 1 for the scalar's shape, []
 

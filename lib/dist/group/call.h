@@ -37,9 +37,6 @@ class GroupInUse {
 // Error{not_initialized}: the rank is not in a job, or the thread does not belong to a rank.
 [[noreturn]] void fail_without_group(std::string_view call, CallSite where);
 
-// Submits admitted operations to the backend together.
-std::vector<Work> submit(GroupState& group, std::vector<Operation> operations);
-
 class Call {
  private:
   GroupInUse group_in_use_;
@@ -55,6 +52,10 @@ class Call {
     refuse_text(fmt::format(format, std::forward<Args>(args)...));
   }
 
+  // Refuses an undefined tensor; `argument` is the name that the user knows it by: "t".
+  void check_defined(std::string_view argument, const Tensor& tensor) const {
+    if (!tensor.is_defined()) refuse("{} is an undefined tensor", argument);
+  }
   // The group rank that the user means by a global rank, or by `.group_src` / `.group_dst` when one of those
   // is given.
   int group_rank(std::string_view argument, int global, int in_group) const;

@@ -1,12 +1,12 @@
 // Control calls. exchange() swaps short texts between all members, on real ranks by messages
-// (exchange_by_transport), among virtual ranks by their world, and compares what the ranks call;
-// disagreement() describes the difference. ControlRecord records such a call like any other.
+// (exchange_by_transport), among virtual ranks by their world, and compares what the ranks call. What is
+// reported of such a call, and what is wrong with it, is in diagnosis/control_record.h.
 #include "dist/group/control.h"
 
 #include <algorithm>
 
-#include "dist/check/who.h"
 #include "dist/core/fail.h"
+#include "dist/group/diagnosis/control_record.h"
 #include "dist/group/job_state.h"
 #include "dist/group/join/virtual_world.h"
 
@@ -68,32 +68,6 @@ std::vector<int> swap_with_all(Transport& net, TensorView out, std::span<const T
   return missing;
 }
 
-[[noreturn]] void fail_missing(const GroupState& group, const ControlCall& call, const ControlMessage& mine,
-                               std::vector<int> missing) {
-  for (auto& rank : missing) rank = group.global_rank_of(rank);
-  fail(Errc::timeout,
-       "rank {}: {} at {}: {} did not come within {} ms; do all ranks of the group call it, in the same "
-       "order?",
-       group.global_rank, mine.call, mine.where, check::list_ranks(missing),
-       std::chrono::duration_cast<std::chrono::milliseconds>(call.timeout).count());
-}
-
-// Says which rank calls what, and adds D9 when the difference is about groups.
-std::string disagreement(const GroupState& group, const ControlCall& call,
-                         const std::vector<ControlMessage>& messages) {
-  std::vector<check::RankSays> said;
-  std::vector<check::Party> parties;
-  for (int i = 0; const auto& message : messages) {
-    const int rank = group.global_rank_of(i++);
-    said.push_back({rank, message.call, " at " + message.where});
-    parties.push_back({rank, message.call, CallSite::parse(message.where), {}});
-  }
-  std::string text = check::who_says_what(said, "calls ", "call ");
-  if (call.name != "init_process_group")
-    text += group.job->tell(check::explain_difference(check::Code::wrong_group, std::move(parties)));
-  return text;
-}
-
 // The exchange by messages between all pairs of ranks.
 std::shared_ptr<const Exchanged> exchange_by_transport(GroupState& group, const ControlCall& call,
                                                        std::uint64_t tag, const ControlMessage& mine) {
@@ -108,7 +82,7 @@ std::shared_ptr<const Exchanged> exchange_by_transport(GroupState& group, const 
   const auto n = static_cast<std::size_t>(group.size());
   const auto swap = [&](TensorView out, std::span<const TensorView> ins) {
     std::vector<int> missing = swap_with_all(*net, out, ins, deadline);
-    if (!missing.empty()) fail_missing(group, call, mine, missing);
+    if (!missing.empty()) fail_absent(group, call, mine, missing);
   };
   std::string text = encode(mine);
   std::uint64_t size = text.size();
@@ -153,7 +127,7 @@ std::shared_ptr<const Exchanged> exchange_by_tag(GroupState& group, const Contro
   auto exchanged = virtual_world->exchange({group.identity.context, group.identity.ranks, group.global_rank,
                                             tag, Deadline::after(call.timeout), mine},
                                            missing);
-  if (!exchanged) fail_missing(group, call, mine, missing);
+  if (!exchanged) fail_absent(group, call, mine, missing);
   return exchanged;
 }
 
@@ -172,24 +146,6 @@ std::shared_ptr<const Exchanged> exchange(GroupState& group, const ControlCall& 
   } catch (const Error& error) {
     record.failed(error);
   }
-}
-
-ControlRecord::ControlRecord(GroupState& group, const ControlCall& call, std::uint64_t sequence)
-    : group_(group), where_(call.where) {
-  FlightCall record;
-  record.family = CallFamily::control;
-  record.blocks = true;
-  record.operation = call.name;
-  record.group = group.identity.context;
-  record.sequence = sequence;
-  record.where = call.where;
-  group.job->calls->began(record, id_);
-}
-
-void ControlRecord::completed() { group_.job->calls->ended(id_); }
-
-void ControlRecord::failed(const Error& error) {
-  std::rethrow_exception(group_.job->note_failure(id_, where_, std::make_exception_ptr(error)));
 }
 
 }  // namespace dist

@@ -11,7 +11,6 @@
 
 #include "dist/core/call_site.h"
 #include "dist/core/deadline.h"
-#include "dist/core/error.h"
 #include "dist/group/group_state.h"
 
 namespace dist {
@@ -65,18 +64,5 @@ inline constexpr std::uint64_t control_tags = std::uint64_t{1} << 63;
 inline constexpr std::uint64_t fingerprint_tags = std::uint64_t{1} << 62;
 // The label of a message that no rank needs to receive: its sender has given up a monitored_barrier.
 inline constexpr std::string_view gave_up_label = "monitored_barrier_given_up";
-
-// Notifies the observers of a control call, and adds the other ranks' state to its timeouts.
-class ControlRecord {
- public:
-  ControlRecord(GroupState& group, const ControlCall& call, std::uint64_t sequence);
-  void completed();
-  [[noreturn]] void failed(const Error& error);  // throws the error that the user gets
-
- private:
-  GroupState& group_;
-  CallSite where_;
-  std::uint64_t id_ = 0;
-};
 
 }  // namespace dist

@@ -1,58 +1,30 @@
 // Joining a job. The constructor joins with real ranks (join: rendezvous, then connect()) or virtual ones
 // (join_virtually); agree_with_others() exchanges what all must agree on (backend, debug level, costs, rank
-// 0's clock) before the default group gets its backend. Leaving is in job_leave.cpp, failures in
-// job_failures.cpp, groups in job_groups.cpp.
+// 0's clock) before the default group gets its backend (give_backend). Leaving is in job_leave.cpp, further
+// groups in new_group.cpp, what watches over calls in job_diagnosis.cpp, failures in job_failures.cpp.
 #include "dist/group/job_state.h"
 
 #include <algorithm>
+#include <set>
 
-#include "dist/backend/auto_choice.h"
 #include "dist/collectives/cost/cost_model_file.h"
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
 #include "dist/core/rank_label.h"
 #include "dist/group/control.h"
-#include "dist/group/diagnosis/fingerprint.h"
+#include "dist/group/diagnosis/call_observer.h"
 #include "dist/group/diagnosis/run_trace.h"
-#include "dist/group/diagnosis/work_watch.h"
-#include "dist/group/join/rendezvous_store.h"
+#include "dist/group/join/device_choice.h"
+#include "dist/group/join/rendezvous_plan.h"
 #include "dist/group/join/virtual_world.h"
 #include "dist/trace/profiler.h"
-#include "dist/transport/traced_endpoint.h"
 
 namespace dist {
 namespace {
 
-int host_of(const Job& job) {
-  const auto rank = static_cast<std::size_t>(job.rank);
-  return rank < job.hosts.size() ? job.hosts[rank] : 0;
-}
-
 const std::string& wanted_backend(const InitOptions& options, const Settings& settings,
                                   const RankContext& context) {
   return options.backend == "auto" && !context.virtual_world ? settings.backend : options.backend;
-}
-
-// Checked before any other rank is met, because without this rank there is no job.
-void refuse_without_gpu(CallSite where) {
-  std::string why;
-  if (default_device(0, &why) == cpu)
-    fail(Errc::unsupported, "init_process_group at {}: DIST_DEVICE=cuda asks for a GPU: {}", where.str(),
-         why);
-}
-
-// Reads the second line of what a rank sends when it joins.
-RankDevice device_in(std::string_view said) {
-  said.remove_prefix(said.find('\n') + 1);
-  return RankDevice::from(said.substr(0, said.find('\n')));
-}
-
-std::string chosen_by_all(const Exchanged& exchanged) {
-  std::vector<RankDevice> devices;
-  for (const ControlMessage& message : exchanged.messages) devices.push_back(device_in(message.data));
-  const BackendChoice choice = choose_backend(devices);
-  log(LogLevel::info, "backend auto is {}: {}", choice.backend, choice.reason);
-  return std::string(choice.backend);
 }
 
 }  // namespace
@@ -69,7 +41,7 @@ ResolvedBackend resolve_backend(const std::string& named, const RankContext& con
 JobState::JobState(const InitOptions& options, RankContext& of, CallSite where)
     : joined_at(where), settings(read_settings()), context(of) {
   attach_profiler();
-  if (settings.device == DeviceType::cuda && !context.virtual_world) refuse_without_gpu(where);
+  if (settings.device == DeviceType::cuda && !context.virtual_world) require_gpu(where);
   const auto [backend, asked] = resolve_backend(wanted_backend(options, settings, context), context);
   context.virtual_world ? join_virtually(options) : join(options);
   try {
@@ -101,32 +73,6 @@ void JobState::join(const InitOptions& options) {
   set_current_rank_label(job.rank);
 }
 
-void JobState::join_virtually(const InitOptions& options) {
-  VirtualWorld& world = *context.virtual_world;
-  job = world.join(context.launch->rank);
-  const auto refuse = [&](std::string_view what, int asked, int is) {
-    fail(Errc::mismatch,
-         "rank {}: init_process_group at {}: {} = {} was given, but this is {} of a simulation", job.rank,
-         joined_at.str(), what, asked, is);
-  };
-  if (options.rank >= 0 && options.rank != job.rank) refuse("rank", options.rank, job.rank);
-  if (options.world_size >= 0 && options.world_size != job.world_size)
-    refuse("world_size", options.world_size, job.world_size);
-  job.timeout = options.timeout.value_or(read_timeout(process_environment));
-  settings.recorder_size = world.recorder_size();
-  simulation = world.observer(job.rank);
-}
-
-void JobState::subscribe_observers() {
-  calls = std::make_shared<CallObservers>(log);
-  if (tracer) calls->subscribe(trace_calls(tracer), true);
-  if (settings.debug == DebugLevel::detail) calls->subscribe(std::make_shared<MismatchCheck>(), true);
-  if (simulation)
-    calls->subscribe(simulation, true);
-  else
-    calls->subscribe(work_watch_ = std::make_shared<WorkWatch>(log), false);
-}
-
 void JobState::connect() {
   signal_dump_ = std::make_unique<SignalDump>(log);
   EndpointOptions connect;
@@ -140,14 +86,7 @@ void JobState::connect() {
     return job.store->check(key) || job.base->check(key);
   };
   endpoint = connect_endpoint(*job.store, connect);
-  tracer = make_tracer(settings, job);
-  if (tracer) endpoint = traced(endpoint, tracer);
-  watchdog = std::make_unique<Watchdog>(std::make_shared<PrefixStore>("watchdog", job.store), log);
-  if (settings.deadlock_after_s == 0 || job.world_size == 1) return;
-  const auto after = std::chrono::seconds(settings.deadlock_after_s);
-  stall_look_ = std::make_unique<StallLook>(log, *watchdog, after, [this](const check::Finding& finding) {
-    endpoint->abort(fmt::format("it would hang forever; {}", finding.line()));
-  });
+  start_diagnosis();
 }
 
 bool JobState::sends_by_tcp() const {
@@ -165,15 +104,11 @@ void JobState::agree_with_others(GroupState& world) {
   const bool is_virtual = context.virtual_world != nullptr;
   if (is_virtual) costs = context.virtual_world->costs();
   const bool is_auto = world.identity.backend == "auto";
-  const auto found = [this] {
-    if (settings.device == DeviceType::cpu) return RankDevice{"", false, "DIST_DEVICE=cpu"};
-    return local_device(host_of(job), job.local_rank);
-  };
   const std::string named = settings.algorithms.empty() ? "" : ", DIST_ALGO=" + settings.algorithms;
   const ControlMessage mine{
       fmt::format("init_process_group(backend {}{})", world.identity.backend, named), joined_at.str(),
       fmt::format("{} {}\n{}\n{}", static_cast<int>(settings.debug), Moment::now().str(),
-                  is_auto ? found().str() : "", is_virtual ? "" : to_json(costs_here())),
+                  is_auto ? device_here(settings, job).str() : "", is_virtual ? "" : to_json(costs_here())),
       joined_at};
   // The mismatch check needs all ranks, so it is on when one rank asks for it.
   const auto exchanged = exchange(world, call, mine);
@@ -191,9 +126,54 @@ void JobState::agree_with_others(GroupState& world) {
   if (is_auto) world.identity.backend = chosen_by_all(*exchanged);
 }
 
-Device JobState::device() const {
-  if (context.virtual_world || settings.device == DeviceType::cpu) return cpu;
-  return default_device(job.local_rank);
+GroupState::GroupState(Identity of, int my_global_rank)
+    : identity(std::move(of)), global_rank(my_global_rank), rank(group_rank_of(my_global_rank)) {}
+
+void GroupState::finish_pending() {
+  if (!backend) return;
+  for (const auto& given_up : backend->finish()) {
+    log(LogLevel::warn, "{} was never waited for, and nothing had arrived when the group was destroyed",
+        given_up);
+  }
+}
+
+// 1 where hosts are not known: among virtual ranks.
+int JobState::nodes_of(const Members& members) const {
+  std::set<int> hosts;
+  for (const int member : members.list())
+    if (static_cast<std::size_t>(member) < job.hosts.size())
+      hosts.insert(job.hosts[static_cast<std::size_t>(member)]);
+  return std::max(1, static_cast<int>(hosts.size()));
+}
+
+std::shared_ptr<GroupState> JobState::make_group(GroupState::Identity identity) {
+  auto group = std::make_shared<GroupState>(std::move(identity), job.rank);
+  group->job = this;
+  log->recorder.name_group(group->identity.context, group->identity.name, group->identity.ranks);
+  const std::lock_guard lock(groups_mutex_);
+  groups.push_back(group);
+  if (!leaving_) group->gate.open();
+  return group;
+}
+
+void JobState::give_backend(GroupState& group, std::shared_ptr<void> split_off) {
+  if (group.rank < 0) return;
+  BackendContext backend;
+  backend.group_name = group.identity.name;
+  backend.context = group.identity.context;
+  backend.rank = group.rank;
+  backend.members = group.identity.ranks;
+  if (job.store) backend.store = std::make_shared<PrefixStore>("group/" + group.identity.name, job.store);
+  backend.endpoint = endpoint;
+  backend.send_mode = settings.send_mode;
+  backend.algorithms = settings.algorithms;
+  backend.costs = &costs;
+  backend.nodes = nodes_of(backend.members);
+  group.observer = make_group_observer(*this, group);
+  backend.observer = group.observer.get();
+  backend.split_off = std::move(split_off);
+  if (context.virtual_world) group.backend = context.virtual_world->backend(backend);
+  if (!group.backend) group.backend = find_backend(group.identity.backend).make(backend);
 }
 
 std::shared_ptr<JobState> JobState::of(RankContext& context) {

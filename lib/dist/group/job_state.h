@@ -36,6 +36,10 @@ ResolvedBackend resolve_backend(const std::string& named, const RankContext& con
 // Keeps a thing that another thread may still use: it is never freed. Thread-safe.
 void keep_for_ever(std::shared_ptr<void> thing);
 
+class JobState;
+// To be called after the job's end by the thread that has the turn: no thread passes the gate any more.
+void forget_job(RankContext& context, const JobState& job);
+
 class JobState : public std::enable_shared_from_this<JobState> {
  public:
   // Joins: blocks until all ranks have done so. Afterwards groups[0] is the default group.
@@ -98,7 +102,8 @@ class JobState : public std::enable_shared_from_this<JobState> {
   void join(const InitOptions& options);  // with processes and threads
   void join_virtually(const InitOptions& options);
   void connect();
-  void subscribe_observers();
+  void subscribe_observers();  // to `calls`
+  void start_diagnosis();      // the trace, the watchdog, and the look for stalls
   int nodes_of(const Members& members) const;
   bool sends_by_tcp() const;     // whether some of its messages go over TCP
   CostModel costs_here() const;  // this machine's figures

@@ -1,6 +1,7 @@
-// Making groups: new_group() and split_group(). Both exchange what each rank calls and proposes (control.h)
-// and then compute the same result on every rank: the context number (agree_on_context), whether the parent's
-// backend is split (all_can_split), and for split_group() the members of every color (split_by_color).
+// Making groups: new_group() and split_group(); then add_group() and remove_group(). Both exchange what each
+// rank calls and proposes (control.h) and then compute the same result on every rank: the context number
+// (agree_on_context), whether the parent's backend is split (all_can_split), and for split_group() the
+// members of every color (split_by_color).
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -166,6 +167,39 @@ ProcessGroup split_group(int color, int key, const SplitOptions& options, Caller
   return ProcessGroup(job.add_group(
       {name, split.context, members, parent.identity.backend, parent.identity.asked, parent.identity.timeout},
       split.splits_backend ? split_off(parent, color, members) : nullptr));
+}
+
+std::shared_ptr<GroupState> JobState::add_group(GroupState::Identity identity,
+                                                std::shared_ptr<void> split_off) {
+  auto group = make_group(std::move(identity));
+  give_backend(*group, std::move(split_off));
+  return group;
+}
+
+void JobState::remove_group(GroupState& group) {
+  const auto in_it = [&](const FlightRecord& call) { return call.group == group.identity.context; };
+  group.gate.close();
+  const Deadline deadline = Deadline::after(leave_patience);
+  if (!are_empty({&group.gate}, deadline) || !no_thread_stays(deadline.left(), in_it)) {
+    group.gate.open();
+    fail(
+        Errc::invalid_argument,
+        "rank {}: destroy_process_group: a thread of this rank is in a call of {}; destroy the group when it "
+        "has returned",
+        job.rank, group.identity.name);
+  }
+  group.finish_pending();
+  const std::lock_guard lock(groups_mutex_);
+  const auto kept = std::ranges::find(groups, &group, &std::shared_ptr<GroupState>::get);
+  if (others_stood_ && kept != groups.end()) {
+    keep_for_ever(*kept);
+    keep_for_ever(std::shared_ptr<Backend>(std::move(group.backend)));
+    keep_for_ever(std::shared_ptr<OperationObserver>(std::move(group.observer)));
+  }
+  group.backend.reset();
+  group.observer.reset();
+  group.job = nullptr;
+  std::erase_if(groups, [&](const auto& candidate) { return candidate.get() == &group; });
 }
 
 }  // namespace dist

@@ -3,7 +3,7 @@
 #include "dist/core/fail.h"
 #include "dist/core/rank_label.h"
 #include "dist/group/call.h"
-#include "dist/group/validate.h"
+#include "dist/group/observed_work.h"
 #include "dist/transport/transport.h"
 
 namespace dist {
@@ -16,7 +16,7 @@ struct Words {
 
 Call send_call(const Words& words, const Tensor& t, int dst, const Options& options, Caller at) {
   Call call(OpKind::send, words.call, options, at);
-  check_defined(call, {words.tensor, t});
+  call.check_defined(words.tensor, t);
   call.operation.peer = call.group_rank(words.peer, dst, options.group_dst);
   call.operation.inputs.borrow(t);
   return call;
@@ -24,7 +24,7 @@ Call send_call(const Words& words, const Tensor& t, int dst, const Options& opti
 
 Call recv_call(const Words& words, const Tensor& t, int src, const Options& options, Caller at) {
   Call call(OpKind::recv, words.call, options, at);
-  check_defined(call, {words.tensor, t});
+  call.check_defined(words.tensor, t);
   call.operation.peer = call.group_rank(words.peer, src, options.group_src);
   call.operation.outputs.borrow(t);
   return call;
@@ -37,7 +37,7 @@ Call recv_call(std::string_view name, const Tensor& t, int src, const Options& o
 Call recv_from_any(std::string_view name, const Tensor& t, const Options& options, Caller at) {
   if (options.group_src != -1) return recv_call(name, t, any_rank, options, at);
   Call call(OpKind::recv, name, options, at);
-  check_defined(call, {"t", t});
+  call.check_defined("t", t);
   call.operation.peer = any_rank;
   call.operation.outputs.borrow(t);
   return call;

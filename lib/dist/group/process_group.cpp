@@ -24,34 +24,6 @@ class CurrentJob {
 
 }  // namespace
 
-GroupInUse::GroupInUse(const ProcessGroup& group, std::string_view call, CallSite where)
-    : context_(group ? nullptr : &rank_context()), pass_(group ? group.state()->gate : context_->gate) {
-  if (!group && !pass_) fail_without_group(call, where);
-  state_ = (group ? group : context_->default_group).state().get();
-  if (!pass_ || !state_->is_own()) fail_destroyed(*state_, call, where);
-}
-
-void GroupInUse::fail_destroyed(const GroupState& group, std::string_view call, CallSite where) {
-  if (!group.is_own())
-    fail(Errc::not_initialized,
-         "{} at {}: {} belongs to the parent, rank {}: a forked process is not in a job before "
-         "init_process_group",
-         call, where.str(), group.identity.name, group.global_rank);
-  fail(Errc::not_initialized, "rank {}: {} at {}: {} was destroyed and cannot be used any more",
-       group.global_rank, call, where.str(), group.identity.name);
-}
-
-void fail_without_group(std::string_view call, CallSite where) {
-  if (is_beside_ranks())
-    fail(Errc::not_initialized,
-         "{} at {}: this thread does not belong to a rank: ranks are threads here, and a thread that a rank "
-         "makes is not a rank's; call it from the rank's own function, give .group, or let the ranks be "
-         "processes",
-         call, where.str());
-  fail(Errc::not_initialized, "{} at {}: there is no process group; call init_process_group first", call,
-       where.str());
-}
-
 bool ProcessGroup::is_member() const { return state_ && state_->rank >= 0; }
 int ProcessGroup::rank() const { return state_of(*this).rank; }
 int ProcessGroup::size() const { return state_of(*this).size(); }

@@ -37,10 +37,6 @@ Extent hull_of(std::span<const Tensor> tensors) {
 
 }  // namespace
 
-void check_defined(const Call& call, const Named& argument) {
-  if (!argument.tensor.is_defined()) call.refuse("{} is an undefined tensor", argument.name);
-}
-
 bool share_memory(const Tensor& a, const Tensor& b) { return extent_of(a).overlaps(extent_of(b)); }
 
 void check_same_kind(const Call& call, const Named& a, const Named& b) {

@@ -19,7 +19,6 @@ struct NamedList {
   std::span<const Tensor> tensors;
 };
 
-void check_defined(const Call& call, const Named& argument);
 bool share_memory(const Tensor& a, const Tensor& b);
 void check_same_kind(const Call& call, const Named& a, const Named& b);  // dtype and device
 

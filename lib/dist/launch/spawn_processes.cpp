@@ -7,22 +7,17 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "dist/check/who.h"
 #include "dist/core/fail.h"
 #include "dist/core/limits.h"
-#include "dist/core/log.h"
 #include "dist/core/memory/arena.h"
 #include "dist/core/standard_streams.h"
 #include "dist/group/join/rendezvous.h"
 #include "dist/group/rank_context.h"
 #include "dist/launch/child_process.h"
-#include "dist/launch/oom_kills.h"
-#include "dist/launch/root_cause.h"
+#include "dist/launch/failures.h"
+#include "dist/launch/heard_children.h"
 #include "dist/store/tcp_store.h"
 
 namespace dist {
@@ -65,28 +60,6 @@ class Gate {
 // left alone, not destroyed.
 void take_fresh_context(const LaunchInfo& launch) { renew_process_rank_context().launch = launch; }
 
-// If a program ignores SIGCHLD, by itself or because it was started so, the system reaps its children, and no
-// one learns how they ended. So the default is in force while this lives.
-class HeardChildren {
- public:
-  HeardChildren() {
-    sigaction(SIGCHLD, nullptr, &before_);
-    if (before_.sa_handler != SIG_IGN && (before_.sa_flags & SA_NOCLDWAIT) == 0) return;
-    struct sigaction heard {};
-    heard.sa_handler = SIG_DFL;
-    replaced_ = sigaction(SIGCHLD, &heard, nullptr) == 0;
-  }
-  ~HeardChildren() {
-    if (replaced_) sigaction(SIGCHLD, &before_, nullptr);
-  }
-  HeardChildren(const HeardChildren&) = delete;
-  HeardChildren& operator=(const HeardChildren&) = delete;
-
- private:
-  struct sigaction before_ {};
-  bool replaced_ = false;
-};
-
 class Family {
  public:
   Family(int n, Timeout grace)
@@ -112,14 +85,14 @@ class Family {
       look();
       if (deadline_.passed()) {
         too_late_ = true;
-        say_who_is_late();
+        failures_.log_late(children_, grace_);
         for (ChildProcess& child : children_) child.kill();
         deadline_ = Deadline::never();
       }
     }
   }
 
-  const std::vector<RankFailure>& failures() const { return failures_; }
+  const Failures& failures() const { return failures_; }
 
  private:
   int run_child(int rank, const RankFunction& fn, int report_fd) {
@@ -132,14 +105,6 @@ class Family {
     RankContextGuard guard(process_rank_context());  // the caller may be a rank that is a thread
     const auto result = run_rank(rank, fn, [&](const RankResult& r) { send_report(report_fd, r); });
     return result.threw ? 1 : 0;
-  }
-
-  void say_who_is_late() const {
-    std::vector<int> late;
-    for (int rank = 0; rank < n_; ++rank)
-      if (!children_[static_cast<std::size_t>(rank)].is_reaped()) late.push_back(rank);
-    log(LogLevel::warn, "spawn: killing {}: still there {:g} s after rank {} failed", check::list_ranks(late),
-        std::chrono::duration<double>(grace_).count(), failures_.front().rank);
   }
 
   void wait_for_news() {
@@ -165,28 +130,16 @@ class Family {
                  has_ended = child.reap();  // first: after its end nothing more comes
       if (const auto report = child.read_report()) {
         note(rank, report->text, report->text, report->blames_others());
-      } else if (has_ended && child.status() != 0 && !has_failed(rank) && !too_late_) {
-        note_bad_end(rank, child.status());
+      } else if (has_ended && child.status() != 0 && !failures_.has(rank) && !too_late_) {
+        note(rank, failures_.describe(rank, child.status()), "", false);
       } else if (has_ended && !had_ended && child.status() == 0) {
         tell_ranks([&](const std::shared_ptr<Store>& store) { note_end(store, 0, rank, n_); });
       }
     }
   }
 
-  void note_bad_end(int rank, int status) {
-    if (WIFSIGNALED(status)) {
-      const int number = WTERMSIG(status);
-      return note(rank,
-                  fmt::format("rank {} was killed by signal {} ({}){}", rank, number, strsignal(number),
-                              number == SIGKILL ? oom_kills_.explain() : ""),
-                  "", false);
-    }
-    note(rank, fmt::format("rank {} ended with exit code {}", rank, WEXITSTATUS(status)), "", false);
-  }
-
   void note(int rank, const std::string& what, const std::string& last_words, bool blames_others) {
-    failures_.push_back({rank, std::chrono::steady_clock::now(), what, last_words, blames_others});
-    if (failures_.size() > 1) return;
+    if (!failures_.note(rank, what, last_words, blames_others)) return;
     deadline_ = Deadline::after(grace_);
     tell_ranks(
         [&](const std::shared_ptr<Store>& store) { cancel_rendezvous(store, 0, rank_message(rank, what)); });
@@ -201,17 +154,12 @@ class Family {
     }
   }
 
-  bool has_failed(int rank) const {
-    return std::ranges::any_of(failures_, [&](const RankFailure& f) { return f.rank == rank; });
-  }
-
   const int n_;
   const Timeout grace_;
   const std::string address_, token_;
-  const OomKills oom_kills_;
   std::unique_ptr<StoreServer> server_;
   std::vector<ChildProcess> children_;
-  std::vector<RankFailure> failures_;
+  Failures failures_;
   Deadline deadline_ = Deadline::never();
   bool too_late_ = false;  // the rest were killed here
 };
@@ -225,9 +173,7 @@ void spawn_processes(int n, const RankFunction& fn, Timeout grace) {
   Family family(n, grace);
   family.start(fn);
   family.wait();
-  if (family.failures().empty()) return;
-  const RankFailure& first = family.failures()[root_cause(family.failures())];
-  throw Error(Errc::peer_failed, rank_message(first.rank, first.what));
+  family.failures().raise_first();
 }
 
 }  // namespace dist

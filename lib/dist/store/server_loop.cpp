@@ -1,23 +1,23 @@
 // ServerLoop: one epoll loop over the listener and the clients. It accepts and greets, passes requests to
-// StoreService and delivers the answers, gives up clients that are stuck, and copes with a lack of file
-// descriptors.
+// StoreService and delivers the answers, and gives up clients that are stuck. At the end,
+// StoreServer: the thread that runs it.
 #include "dist/store/server_loop.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
+#include <thread>
 
-#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "dist/core/fail.h"
-#include "dist/core/limits.h"
 #include "dist/core/log.h"
+#include "dist/core/start_thread.h"
 #include "dist/store/wire.h"
 
 namespace dist {
@@ -25,15 +25,6 @@ namespace {
 
 constexpr std::uint64_t listener_id = 0, wake_id = 1, first_client_id = 2;
 constexpr int accepts_a_round = 16;  // then clients that greet at once are known before more are let in
-constexpr auto accept_pause = std::chrono::milliseconds(100);
-constexpr auto descriptor_patience = std::chrono::seconds(2);  // after that, newcomers are turned away
-
-Bytes welcome_or_refusal(const std::string& refusal) {
-  wire::Writer welcome;
-  welcome.put(wire::magic)
-      .put(static_cast<std::uint8_t>(refusal.empty() ? wire::Status::ok : wire::Status::refused));
-  return welcome.put(std::string_view(refusal)).finish();
-}
 
 UniqueFd checked(int fd, std::string_view what) {
   if (fd < 0) fail_errno(Errc::resource, errno, what);
@@ -53,7 +44,6 @@ ServerLoop::ServerLoop(const SocketAddress& address, std::string token, const St
   if (!address_.is_unix()) address_.port = local_port(listener_.get());
   if (address_.host == "0.0.0.0") address_.host = "127.0.0.1";
   if (address_.host == "::") address_.host = "::1";
-  spare_ = UniqueFd(open("/dev/null", O_RDONLY | O_CLOEXEC));
   watch(EPOLL_CTL_ADD, listener_.get(), listener_id, EPOLLIN);
   watch(EPOLL_CTL_ADD, wake_.get(), wake_id, EPOLLIN);
 }
@@ -81,10 +71,7 @@ void ServerLoop::run() {
     give_up_on_the_stuck(now);
     service_.expire(now, answers_);
     deliver();
-    if (accept_again_ != Clock::time_point::min() && now >= accept_again_) {
-      accept_again_ = Clock::time_point::min();
-      watch(EPOLL_CTL_MOD, listener_.get(), listener_id, EPOLLIN);
-    }
+    if (shortage_.has_paused(now)) watch(EPOLL_CTL_MOD, listener_.get(), listener_id, EPOLLIN);
   }
 }
 
@@ -99,8 +86,7 @@ void ServerLoop::shut_down() {
 }
 
 int ServerLoop::wait_ms() const {
-  auto wake = std::min(service_.next_expiry(), next_check_);
-  if (accept_again_ != Clock::time_point::min()) wake = std::min(wake, accept_again_);
+  const auto wake = std::min({service_.next_expiry(), next_check_, shortage_.next_try()});
   if (wake == Clock::time_point::max()) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(wake - Clock::now()).count();
   return static_cast<int>(std::clamp<long long>(left, 0, 3'600'000));
@@ -112,9 +98,10 @@ void ServerLoop::accept_clients() {
     if (!fd) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       if (errno == EAGAIN || errno == EWOULDBLOCK) return;
-      return wait_for_descriptors(errno);
+      shortage_.note(listener_.get(), errno, address_);
+      return watch(EPOLL_CTL_MOD, listener_.get(), listener_id, 0);
     }
-    short_since_ = Clock::time_point::min();
+    shortage_.end();
     make_room();
     const ClientId id = next_id_++;
     const std::uint32_t interest = EPOLLIN | EPOLLRDHUP;
@@ -124,33 +111,6 @@ void ServerLoop::accept_clients() {
     clients_.emplace(id, std::move(client));
     ++strangers_;
   }
-}
-
-// By the next try, a client that left may have freed a descriptor.
-void ServerLoop::wait_for_descriptors(int error) {
-  const auto now = Clock::now();
-  const std::string why =
-      fmt::format("cannot accept a connection: {}{}", std::strerror(error), limit_behind(error));
-  raise_soft_limit(RLIMIT_NOFILE, 2 * soft_limit(RLIMIT_NOFILE));
-  if (short_since_ == Clock::time_point::min()) {
-    short_since_ = now;
-    log(LogLevel::warn, "store {}: {}; trying again", address_.str(), why);
-  } else if (now - short_since_ > descriptor_patience) {
-    turn_away(why);
-  }
-  watch(EPOLL_CTL_MOD, listener_.get(), listener_id, 0);
-  accept_again_ = now + accept_pause;
-}
-
-void ServerLoop::turn_away(const std::string& why) {
-  spare_.reset();
-  if (const UniqueFd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)); fd) {
-    std::array<std::byte, wire::max_greeting> greeting;
-    [[maybe_unused]] const auto read = recv(fd.get(), greeting.data(), greeting.size(), 0);
-    const Bytes frame = welcome_or_refusal(why);
-    [[maybe_unused]] const auto told = send(fd.get(), frame.data(), frame.size(), MSG_NOSIGNAL);
-  }
-  spare_ = UniqueFd(open("/dev/null", O_RDONLY | O_CLOEXEC));
 }
 
 void ServerLoop::make_room() {
@@ -199,7 +159,7 @@ void ServerLoop::greet(ClientId id, ServerConnection& connection, ConstBytes mes
         "refused this job's token; does it belong to another job? (DIST_JOB_TOKEN must be equal on all "
         "ranks)";
   }
-  connection.queue(welcome_or_refusal(refusal));
+  connection.queue(wire::welcome(refusal));
   if (!refusal.empty()) {
     connection.flush();
     return close(id, refusal);
@@ -272,5 +232,48 @@ void ServerLoop::give_up_on_the_stuck(Clock::time_point now) {
     close(id, greeted ? "it stopped in the middle of a frame" : "it did not greet in time");
   }
 }
+
+namespace {
+
+// The thread blocks all signals: the program's signals are for the program's own threads.
+std::thread start_without_signals(ServerLoop& loop) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    std::thread thread = start_thread("the store", [&loop] { loop.run(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return thread;
+  } catch (...) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw;
+  }
+}
+
+}  // namespace
+
+struct StoreServer::Impl {
+  Impl(const std::string& address, std::string token, const StoreLimits& limits)
+      : loop(parse_address(address), std::move(token), limits), thread(start_without_signals(loop)) {}
+  ~Impl() {
+    if (getpid() != owner) {  // a fork: the thread and the connections are the parent's
+      thread.detach();
+      return;
+    }
+    loop.stop();
+    thread.join();
+    loop.shut_down();
+  }
+  const pid_t owner = getpid();
+  ServerLoop loop;
+  std::thread thread;
+};
+
+StoreServer::StoreServer(const std::string& address, std::string token, const StoreLimits& limits)
+    : impl_(std::make_unique<Impl>(address, std::move(token), limits)) {}
+StoreServer::~StoreServer() = default;
+
+std::string StoreServer::address() const { return impl_->loop.address().str(); }
+int StoreServer::port() const { return impl_->loop.address().port; }
 
 }  // namespace dist

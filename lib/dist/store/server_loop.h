@@ -9,6 +9,7 @@
 
 #include "dist/core/handles.h"
 #include "dist/core/memory/private_fd.h"
+#include "dist/store/descriptor_shortage.h"
 #include "dist/store/server_connection.h"
 #include "dist/store/socket.h"
 #include "dist/store/store_service.h"
@@ -57,11 +58,7 @@ class ServerLoop {
   StoreService service_;
   StoreService::Answers answers_;                            // to be delivered in this round
   Clock::time_point next_check_ = Clock::time_point::max();  // not later than the first limit of a client
-  void wait_for_descriptors(int error);
-  void turn_away(const std::string& why);
-  UniqueFd spare_;  // closed to accept a newcomer and refuse it when no descriptor is left
-  Clock::time_point short_since_ = Clock::time_point::min();
-  Clock::time_point accept_again_ = Clock::time_point::min();  // after the system ran out of descriptors
+  DescriptorShortage shortage_;
 };
 
 }  // namespace dist

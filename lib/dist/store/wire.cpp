@@ -60,6 +60,12 @@ void Reader::expect_end() const {
   if (!rest_.empty()) fail(Errc::connection, "message has {} bytes too many", rest_.size());
 }
 
+Bytes welcome(const std::string& refusal) {
+  Writer frame;
+  frame.put(magic).put(static_cast<std::uint8_t>(refusal.empty() ? Status::ok : Status::refused));
+  return frame.put(std::string_view(refusal)).finish();
+}
+
 std::uint32_t frame_length(ConstBytes prefix) { return Reader(prefix).get<std::uint32_t>(); }
 
 }  // namespace dist::wire

@@ -78,6 +78,9 @@ class Reader {
   ConstBytes rest_;
 };
 
+// The frame of a welcome; `refusal`: why not, or empty.
+Bytes welcome(const std::string& refusal);
+
 // The length in a frame's prefix.
 std::uint32_t frame_length(ConstBytes prefix);
 

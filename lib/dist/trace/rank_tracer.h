@@ -1,5 +1,5 @@
 // RankTracer: the events of one rank of a real run. Calls come from the code that runs the rank; messages,
-// waits and reductions come from the traced endpoint (transport/traced_endpoint.h).
+// waits and reductions come from the traced endpoint (group/diagnosis/traced_endpoint.h).
 #pragma once
 
 #include <atomic>

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "dist/transport/report.h"
+#include "dist/transport/op.h"
 #include "dist/transport/scratch_cache.h"
 #include "dist/transport/transport.h"
 

@@ -1,48 +1,13 @@
 // The sentences of the transport's errors: which rank, what it did, how far it got, and what to check.
 #pragma once
 
-#include <chrono>
+#include <cstdint>
 #include <string>
+#include <vector>
 
-#include "dist/core/error.h"
-#include "dist/transport/endpoint.h"
+#include "dist/transport/op.h"
 
 namespace dist::net {
-
-struct Mailbox;
-
-// The failure of one operation or one transfer: what wait() throws.
-struct Failure {
-  Errc code = Errc::internal;
-  std::string text;  // empty: no failure
-  explicit operator bool() const { return !text.empty(); }
-};
-[[noreturn]] inline void raise(const Failure& failure) { throw Error(failure.code, failure.text); }
-
-inline constexpr std::size_t longest_reason = 1000;  // bytes in a goodbye
-
-// An operation that was opened: what its transfers have in common.
-struct Op {
-  TransportOptions options;
-  int group_rank = 0;
-  Mailbox* box = nullptr;
-  std::uint64_t transfers = 0;                    // the number of transfers under way
-  Failure failure;                                // of every transfer from now on
-  std::chrono::steady_clock::time_point since{};  // when it began, or began to wait
-  Op *next = nullptr, *prev = nullptr;
-
-  const Channel& channel() const { return options.channel; }
-  bool has_member(int rank) const { return options.members.contains(rank); }
-};
-
-// What the sentences say about a send or a receive.
-struct TransferFacts {
-  Op* op = nullptr;
-  bool is_send = false;
-  int peer = 0;  // global rank, or any_rank until a message has come
-  std::byte* data = nullptr;
-  std::uint64_t bytes = 0, moved = 0;
-};
 
 // What the other side passed.
 struct Misfit {
@@ -56,13 +21,6 @@ struct Unreceived {
   int source = 0;
   std::uint32_t opcode = 0;
   std::uint64_t tag = 0;
-};
-
-// What became of a peer.
-struct PeerState {
-  enum class Kind : std::uint8_t { present, left, failed };
-  Kind kind = Kind::present;
-  std::string how;  // failed: "died (its connection closed)", "gave up: ..."
 };
 
 Failure timeout_failure(int rank, const TransferFacts& t);

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "dist/group/join/settings.h"
 #include "dist/group/join/slurm_nodes.h"
 
 #include "support/expect_error.h"

@@ -61,7 +61,7 @@ NcclBackend* NcclBackend::lane_at_rest(const Way& way) {
   const auto found = lanes_.find(way);
   if (found == lanes_.end()) return nullptr;
   NcclBackend& lane = *found->second;
-  return lane.has_run_ && lane.is_idle() && !lane.is_broken() ? &lane : nullptr;
+  return lane.has_run_ && lane.is_idle() && !lane.breakage_ ? &lane : nullptr;
 }
 
 std::vector<std::shared_ptr<WorkState>> NcclBackend::submit_batch(std::vector<Operation> operations) {

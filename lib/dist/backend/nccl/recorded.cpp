@@ -28,7 +28,7 @@ class Recorded final : public WorkState {
 // are connected.
 bool NcclBackend::can_record(OpKind kind) const {
   const bool is_one_call = kind == OpKind::all_reduce || kind == OpKind::broadcast || kind == OpKind::reduce;
-  return is_one_call && has_run_ && !is_broken();
+  return is_one_call && has_run_ && !breakage_;
 }
 
 std::shared_ptr<WorkState> NcclBackend::record(const Operation& operation) {

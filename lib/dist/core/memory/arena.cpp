@@ -1,5 +1,5 @@
-// The arena: tensors in one memfd segment, and what fork() does to it. The parent of a fork waits until the
-// child has copied the pages that are in use; from then on the child's tensors are copies of its own.
+// The arena: tensors in one memfd segment, and what fork() does to it: from then on the child's tensors are
+// copies of its own (private_copy.h).
 #include "dist/core/memory/arena.h"
 
 #include <algorithm>
@@ -9,13 +9,13 @@
 #include <mutex>
 #include <vector>
 
-#include <fcntl.h>
 #include <pthread.h>
-#include <unistd.h>
 
 #include "dist/core/fail.h"
 #include "dist/core/limits.h"
 #include "dist/core/log.h"
+#include "dist/core/memory/fork_gate.h"
+#include "dist/core/memory/private_copy.h"
 #include "dist/core/memory/segment.h"
 #include "dist/core/sanitizer.h"
 
@@ -58,10 +58,8 @@ struct Arena::Impl {
     return nullptr;
   }
 
-  // Parent and child of a fork() share the segment's pages, so the child must copy what is in use before the
-  // parent writes to it again: the parent waits at a pipe until the child closes its end (or dies).
   static inline Impl* forked = nullptr;  // the one arena of this process
-  UniqueFd gate_wait, gate_open;
+  ForkGate gate;
   static void before_fork();
   static void after_fork_in_parent();
   static void after_fork_in_child();
@@ -69,19 +67,11 @@ struct Arena::Impl {
 
 void Arena::Impl::before_fork() {
   forked->mutex.lock();
-  int ends[2];
-  if (forked->segment && ::pipe2(ends, O_CLOEXEC) == 0) {
-    forked->gate_wait = UniqueFd(ends[0]);
-    forked->gate_open = UniqueFd(ends[1]);
-  }
+  if (forked->segment) forked->gate.close();
 }
 
 void Arena::Impl::after_fork_in_parent() {
-  forked->gate_open.reset();
-  char byte = 0;
-  while (forked->gate_wait && ::read(forked->gate_wait.get(), &byte, 1) < 0 && errno == EINTR) {
-  }
-  forked->gate_wait.reset();
+  forked->gate.await_child();
   forked->mutex.unlock();
 }
 
@@ -91,8 +81,7 @@ void Arena::Impl::after_fork_in_child() {
     forked->inherited.push_back(std::move(forked->segment));
     forked->peak = 0;
   }
-  forked->gate_wait.reset();
-  forked->gate_open.reset();
+  forked->gate.open();
   forked->mutex.unlock();
 }
 

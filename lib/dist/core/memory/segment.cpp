@@ -1,13 +1,11 @@
 // A segment's life: its capacity (from physical memory, and from what a limit on the address space leaves for
-// the segments of all ranks of the host), giving pages back, and the copy that a forked child makes.
+// the segments of all ranks of the host), and giving pages back. The copy that a forked child makes is in
+// private_copy.cpp.
 #include "dist/core/memory/segment.h"
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
-#include <cstdlib>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -19,7 +17,6 @@
 
 #include "dist/core/fail.h"
 #include "dist/core/limits.h"
-#include "dist/core/log.h"
 #include "dist/core/memory/memory_file.h"
 #include "dist/core/round_up.h"
 #include "dist/core/sanitizer.h"
@@ -47,32 +44,6 @@ std::size_t affordable(int ranks) {
   if (free == unlimited) return free;
   const std::uint64_t share = ranks == 1 ? free / 4 * 3 : free / 2 / static_cast<std::uint64_t>(ranks);
   return share / mib * mib;
-}
-
-// Reads bytes [next, end) of the memory file to where they are mapped now.
-bool read_back(const Segment& segment, off_t next, off_t end) {
-  while (next < end) {
-    std::byte* to = segment.at(static_cast<std::size_t>(next));
-    const ssize_t got = ::pread(segment.fd.get(), to, static_cast<std::size_t>(end - next), next);
-    if (got <= 0 && errno != EINTR) return false;
-    next += std::max<ssize_t>(got, 0);
-  }
-  return true;
-}
-
-// The same for one block, except for its holes: pages that were never touched and are zeros in both mappings.
-bool copy_block(const Segment& segment, const BlockMap::Block& block) {
-  const int fd = segment.fd.get();
-  const auto end = static_cast<off_t>(block.offset + block.size);
-  auto next = static_cast<off_t>(block.offset);
-  while (next < end) {
-    const off_t data = ::lseek(fd, next, SEEK_DATA);
-    if (data < 0) return errno == ENXIO;  // only a hole remains up to the end of the file
-    if (data >= end) return true;
-    next = std::min(end, ::lseek(fd, data, SEEK_HOLE));
-    if (!read_back(segment, data, next)) return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -107,23 +78,6 @@ void discard_pages(Segment& segment, const BlockMap::Block& block) {
   if (given_back != 0) return;
   segment.blocks.discard(block);
   segment.pages.forget(segment.at(first), last - first);
-}
-
-void make_private(Segment& segment) {
-  const int protection = PROT_READ | PROT_WRITE;
-  const int flags = MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  void* at = ::mmap(segment.at(0), segment.mapping.size(), protection, flags, -1, 0);
-  bool copied = at != MAP_FAILED;
-  for (const auto& [offset, size] : segment.blocks.used()) {
-    unpoison(segment.at(offset), size);  // a block's padding is copied too
-    copied = copied && copy_block(segment, {offset, size});
-  }
-  if (!copied) {
-    log(LogLevel::error, "a forked process could not copy its tensors: {}",
-        std::generic_category().message(errno));
-    ::_exit(EXIT_FAILURE);
-  }
-  segment.fd.reset();
 }
 
 }  // namespace dist

@@ -33,8 +33,4 @@ std::unique_ptr<Segment> make_segment(int ranks);
 // Gives the whole pages inside a free block back to the system. A block that contains none keeps its memory.
 void discard_pages(Segment& segment, const BlockMap::Block& block);
 
-// In a forked child: turns the segment into this process's own memory, at the same addresses and with the
-// same contents. Ends the process if that is impossible.
-void make_private(Segment& segment);
-
 }  // namespace dist

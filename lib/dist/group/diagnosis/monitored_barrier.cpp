@@ -8,7 +8,7 @@
 #include "dist/check/who.h"
 #include "dist/core/fail.h"
 #include "dist/group/call.h"
-#include "dist/group/control.h"
+#include "dist/group/diagnosis/control_record.h"
 #include "dist/group/job_state.h"
 
 namespace dist {

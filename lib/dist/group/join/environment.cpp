@@ -1,11 +1,8 @@
 // What a launcher left in the environment. from_launcher() decides which launcher it was; from_torchrun()
-// reads torchrun's variables, and torchrun_store() the address of the store. read_timeout() reads
-// DIST_TIMEOUT.
+// reads torchrun's variables, and torchrun_store() the address of the store.
 #include "dist/group/join/environment.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstdlib>
 
 #include <arpa/inet.h>
@@ -143,24 +140,5 @@ bool is_launched(const GetEnv& get_env) {
 }
 
 bool is_launched() { return is_launched(process_environment); }
-
-Timeout read_timeout(const GetEnv& get_env) {
-  const auto text = get_env("DIST_TIMEOUT");
-  if (!text) return default_timeout;
-  double seconds = 0;
-  auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), seconds);
-  if (error != std::errc() || end != text->data() + text->size() || !std::isfinite(seconds) || seconds <= 0) {
-    fail(Errc::invalid_argument, "DIST_TIMEOUT is '{}': it must be a number of seconds greater than 0",
-         *text);
-  }
-  constexpr double century = 100.0 * 365 * 24 * 3600;
-  if (seconds > century) return no_timeout;
-  return std::chrono::duration_cast<Timeout>(std::chrono::duration<double>(seconds));
-}
-
-std::optional<std::string> process_environment(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  return value ? std::optional<std::string>(value) : std::nullopt;
-}
 
 }  // namespace dist

@@ -2,11 +2,10 @@
 // distrun), Open MPI's, Slurm's.
 #pragma once
 
+#include <cstdlib>
 #include <functional>
 #include <optional>
 #include <string>
-
-#include "dist/core/deadline.h"
 
 namespace dist {
 
@@ -34,9 +33,10 @@ LaunchInfo read_environment();  // for this process
 bool is_launched(const GetEnv& get_env);
 bool is_launched();  // this process
 
-// DIST_TIMEOUT in seconds (fractions allowed), otherwise default_timeout.
-Timeout read_timeout(const GetEnv& get_env);
-
-std::optional<std::string> process_environment(const std::string& name);  // getenv, as a GetEnv
+// getenv, as a GetEnv.
+inline std::optional<std::string> process_environment(const std::string& name) {
+  const char* const value = std::getenv(name.c_str());
+  return value ? std::optional<std::string>(value) : std::nullopt;
+}
 
 }  // namespace dist

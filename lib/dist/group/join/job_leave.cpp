@@ -132,4 +132,10 @@ void JobState::leave_store(Deadline deadline) noexcept {
   }
 }
 
+void forget_job(RankContext& context, const JobState& job) {
+  if (job.makes_on_gpu) set_default_device(cpu);
+  context.default_group = {};
+  context.job.reset();
+}
+
 }  // namespace dist

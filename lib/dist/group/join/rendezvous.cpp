@@ -13,15 +13,13 @@
 
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
+#include "dist/group/join/missing_ranks.h"
 #include "dist/group/join/rendezvous_plan.h"
-#include "dist/group/join/rendezvous_store.h"
 #include "dist/group/join/rendezvous_verdict.h"
 #include "dist/store/host_id.h"
 
 namespace dist {
 namespace {
-
-constexpr const char* joined_key = "joined";
 
 constexpr Timeout last_look =
     std::chrono::seconds(2);  // for the others to read why it failed, when rank 0 keeps it
@@ -67,7 +65,7 @@ class Meeting {
     } catch (const Error& error) {
       if (error.code() != Errc::timeout) throw;
     }
-    return Verdict::bad(Errc::timeout, describe_missing()).propose(store_);
+    return Verdict::bad(Errc::timeout, describe_missing(job_)).propose(store_);
   }
 
  private:
@@ -106,29 +104,6 @@ class Meeting {
       hosts.push_back(numbers.try_emplace(id, static_cast<int>(numbers.size())).first->second);
     }
     return hosts;
-  }
-
-  std::string describe_missing() {
-    // The time is up: asking for every rank of a large world (or of a mistyped one) would take as long again.
-    constexpr int shown = 16;
-    int missing = 0;
-    std::string names;
-    for (int r = 0; r < size_ && missing < shown; ++r) {
-      const std::string keys[]{join_key(r)};
-      if (store_.check(keys)) continue;
-      names += fmt::format("{}{}", ++missing > 1 ? ", " : "", r);
-    }
-    if (missing == 0) return "all ranks had come, but one of them died while joining";
-    if (missing == shown) {
-      missing = std::max(shown, size_ - static_cast<int>(store_.add(joined_key, 0)));
-      if (missing > shown) names += fmt::format(" and {} more", missing - shown);
-    }
-    return fmt::format(
-        "{} of {} ranks joined within {} ms at {}; missing: rank{} {}; {} started, and with the same address "
-        "and world "
-        "size?",
-        size_ - missing, size_, std::chrono::duration_cast<std::chrono::milliseconds>(job_.timeout).count(),
-        store_.where(), missing > 1 ? "s" : "", names, missing > 1 ? "were they" : "was it");
   }
 
   const Job& job_;

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "dist/core/log.h"
-#include "dist/group/join/rendezvous_store.h"
+#include "dist/group/join/rendezvous_plan.h"
 
 namespace dist {
 namespace {

@@ -15,6 +15,7 @@ namespace dist {
 
 inline constexpr const char* verdict_key = "verdict";
 inline constexpr const char* world_size_key = "world_size";
+inline constexpr const char* joined_key = "joined";  // counts the ranks that have done both
 
 // "ok <token> <host of rank 0> <host of rank 1> ...", or the number of an Errc and what happened.
 struct Verdict {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdlib>
+#include <cmath>
 #include <utility>
 
 #include <fmt/ranges.h>
@@ -73,11 +73,20 @@ Settings read_settings(const GetEnv& get_env) {
   return settings;
 }
 
-Settings read_settings() {
-  return read_settings([](const std::string& variable) -> std::optional<std::string> {
-    const char* value = std::getenv(variable.c_str());
-    return value ? std::optional<std::string>(value) : std::nullopt;
-  });
+Settings read_settings() { return read_settings(process_environment); }
+
+Timeout read_timeout(const GetEnv& get_env) {
+  const auto text = get_env("DIST_TIMEOUT");
+  if (!text) return default_timeout;
+  double seconds = 0;
+  auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), seconds);
+  if (error != std::errc() || end != text->data() + text->size() || !std::isfinite(seconds) || seconds <= 0) {
+    fail(Errc::invalid_argument, "DIST_TIMEOUT is '{}': it must be a number of seconds greater than 0",
+         *text);
+  }
+  constexpr double century = 100.0 * 365 * 24 * 3600;
+  if (seconds > century) return no_timeout;
+  return std::chrono::duration_cast<Timeout>(std::chrono::duration<double>(seconds));
 }
 
 }  // namespace dist

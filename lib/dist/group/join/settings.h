@@ -1,11 +1,11 @@
-// What a user can set by environment variables for the group layer. (DIST_TIMEOUT: environment.h; DIST_SIM:
-// launch/spawn_simulated.h.)
+// What a user can set by environment variables for the group layer. (DIST_SIM: launch/spawn_simulated.h.)
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <string>
 
+#include "dist/core/deadline.h"
 #include "dist/core/types.h"
 #include "dist/group/join/environment.h"
 #include "dist/transport/endpoint.h"
@@ -32,5 +32,7 @@ struct Settings {
 // Error{invalid_argument} names the variable, its value and what is allowed.
 Settings read_settings(const GetEnv& get_env);
 Settings read_settings();  // for this process
+// DIST_TIMEOUT in seconds (fractions allowed), otherwise default_timeout.
+Timeout read_timeout(const GetEnv& get_env);
 
 }  // namespace dist

@@ -53,7 +53,7 @@ void Copies::copy(Lock& lock, Transfer& t) {
   }
   t.being_copied = true;  // so the transfer stays, whatever happens to it during the copy
   const bool may_share = connections_.has_cores() && t.peer != rank_ && t.bytes >= shared_copy_bytes;
-  if (const auto target = may_share ? link.address_of(t.data, t.bytes) : std::nullopt) {
+  if (const auto target = may_share ? link.memory()->address_of(t.data, t.bytes) : std::nullopt) {
     copy_together(lock, t, *target);
   } else {
     const bool unlocks = t.bytes >= unlocked_copy_bytes;
@@ -95,7 +95,8 @@ void Copies::copy_together(Lock& lock, Transfer& t, std::uint64_t target) {
 void Copies::on_share(int peer, const Frame& frame) {
   Transfer* t = transfers_.find(frame.id, true);
   if (!t || t->claim.value == 0) return;
-  t->target = connections_.to(peer).resolve(frame.address, t->bytes);
+  LinkMemory* const memory = connections_.to(peer).memory();
+  t->target = memory ? memory->resolve(frame.address, t->bytes) : nullptr;
   due_.push_back(t->id);
   connections_.wake_sleeper();
 }

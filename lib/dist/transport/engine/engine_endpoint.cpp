@@ -50,8 +50,9 @@ class EngineEndpoint final : public HostEndpoint<Engine>, private SharedPeers {
  private:
   std::optional<Peer> mapped(int peer) override {
     Link& link = engine_->link(peer);
-    if (!link.shift() || !link.shared_segment()) return std::nullopt;
-    return Peer{*link.shared_segment(), *link.shift(), link.pages(), link.kind() != "shm"};
+    LinkMemory* const memory = link.memory();
+    if (!memory || !memory->shift() || !link.shared_segment()) return std::nullopt;
+    return Peer{*link.shared_segment(), *memory->shift(), memory->pages(), link.kind() != "shm"};
   }
   AreaPool& areas() override { return areas_; }
 

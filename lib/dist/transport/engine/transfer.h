@@ -9,7 +9,7 @@
 
 #include "dist/core/error.h"
 #include "dist/transport/link/shared_segment.h"
-#include "dist/transport/report.h"
+#include "dist/transport/op.h"
 
 namespace dist::net {
 

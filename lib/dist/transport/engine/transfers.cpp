@@ -59,7 +59,7 @@ void Transfers::transmit(Transfer& t) {
   }
   Frame frame = send_frame(FrameKind::offer, t, channel);
   t.stage = Transfer::Stage::offered;
-  if (const auto address = link.address_of(t.data, t.bytes)) {
+  if (const auto address = link.memory() ? link.memory()->address_of(t.data, t.bytes) : std::nullopt) {
     if (const auto claim = copies_.offer()) {
       t.claim = *claim;
       frame.flags |= flag_direct;
@@ -102,8 +102,9 @@ void Transfers::meet(Transfer& t, const Frame& message, int source, const std::b
     t.moved = t.bytes;
     settle(t);
     link.acknowledge(message);
-  } else if (std::byte* const source_here =
-                 message.has(flag_direct) ? link.resolve(message.address, t.bytes) : nullptr) {
+  } else if (std::byte* const source_here = message.has(flag_direct) && link.memory()
+                                                ? link.memory()->resolve(message.address, t.bytes)
+                                                : nullptr) {
     copies_.add(t, {message.claim}, source_here);
   } else if (!peers_.is_present(source)) {
     settle(t, peers_.left_failure(t));  // its message has arrived, but the rank has left

@@ -5,13 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "dist/core/memory/prefaulted_pages.h"
 #include "dist/transport/link/frame.h"
+#include "dist/transport/link/link_memory.h"
 #include "dist/transport/link/shared_segment.h"
 
 namespace dist::net {
@@ -38,7 +37,8 @@ class LinkEvents {
 
 class Link {
  public:
-  Link(int peer, LinkEvents& events) : peer_(peer), events_(events) {}
+  // `memory` outlives this object, or is a part of it.
+  Link(int peer, LinkEvents& events, LinkMemory* memory) : peer_(peer), events_(events), memory_(memory) {}
   virtual ~Link() = default;
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
@@ -76,17 +76,8 @@ class Link {
   void shut() noexcept;  // closes: drops what is queued, and a later send() does nothing
   bool is_shut() const { return shut_; }
 
-  // Memory that the peer maps. address_of: how the peer finds [data, data + bytes) of this rank, if it can.
-  virtual std::optional<std::uint64_t> address_of(const std::byte*, std::size_t) const {
-    return std::nullopt;
-  }
-  // Where this rank maps those bytes at the peer's address, with their pages mapped; nullptr: it does not map
-  // them.
-  virtual std::byte* resolve(std::uint64_t, std::size_t) { return nullptr; }
   virtual SharedSegment* shared_segment() const { return nullptr; }  // the peer's
-  // What to add to the peer's addresses of arena memory to find them here; nullopt: it is not mapped.
-  virtual std::optional<std::ptrdiff_t> shift() const { return std::nullopt; }
-  virtual PrefaultedPages* pages() { return nullptr; }  // the peer's arena here; nullptr: nothing to map
+  LinkMemory* memory() const { return memory_; }  // nullptr: the two do not reach each other's memory
 
  protected:
   struct OutFrame {
@@ -114,6 +105,7 @@ class Link {
   };
   void enqueue(OutFrame out);
   void enqueue_piece();
+  LinkMemory* const memory_;
   bool shut_ = false;
   std::deque<OutFrame> queue_;
   std::deque<Stream> streams_;  // served in turn, a piece each, when the queue is empty

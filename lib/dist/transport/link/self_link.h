@@ -11,18 +11,11 @@ namespace dist::net {
 class SelfLink final : public Link {
  public:
   SelfLink(int rank, LinkEvents& events, std::shared_ptr<SharedSegment> shared_segment)
-      : Link(rank, events), shared_segment_(std::move(shared_segment)) {}
+      : Link(rank, events, &same_memory_), shared_segment_(std::move(shared_segment)) {}
   std::string_view kind() const override { return "self"; }
   std::size_t eager_limit() const override { return shared_eager_bytes; }
   bool poll() override { return false; }
-  std::optional<std::uint64_t> address_of(const std::byte* data, std::size_t) const override {
-    return reinterpret_cast<std::uint64_t>(data);
-  }
-  std::byte* resolve(std::uint64_t address, std::size_t) override {
-    return reinterpret_cast<std::byte*>(address);
-  }
   SharedSegment* shared_segment() const override { return shared_segment_.get(); }
-  std::optional<std::ptrdiff_t> shift() const override { return 0; }
 
  private:
   bool put(OutFrame& out) override {
@@ -38,6 +31,7 @@ class SelfLink final : public Link {
   }
   std::size_t piece_bytes() const override { return tcp_piece_bytes; }
 
+  SameMemory same_memory_;
   std::shared_ptr<SharedSegment> shared_segment_;
 };
 

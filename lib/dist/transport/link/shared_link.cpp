@@ -20,8 +20,8 @@ constexpr int frames_a_turn = 64;
 
 }  // namespace
 
-RingLink::RingLink(int peer, LinkEvents& events, Rooms rooms)
-    : Link(peer, events),
+RingLink::RingLink(int peer, LinkEvents& events, LinkMemory* memory, Rooms rooms)
+    : Link(peer, events, memory),
       rooms_(std::move(rooms)),
       in_(rooms_.mine->ring(rooms_.their_index), rooms_.mine->shape()),
       out_(rooms_.theirs->ring(rooms_.my_index), rooms_.theirs->shape()) {}
@@ -118,20 +118,20 @@ void ProcessLink::on_ready() {
   if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) hung_up_ = true;
 }
 
-std::optional<std::uint64_t> ProcessLink::address_of(const std::byte* data, std::size_t bytes) const {
+std::optional<std::uint64_t> PeerArena::address_of(const std::byte* data, std::size_t bytes) const {
   return Arena::local().offset_of(data, bytes);
 }
 
-std::byte* ProcessLink::resolve(std::uint64_t address, std::size_t bytes) {
-  if (!arena_.mapping.data()) return nullptr;
-  std::byte* const here = arena_.mapping.data() + address;
-  arena_.pages.prefault(here, bytes);
+std::byte* PeerArena::resolve(std::uint64_t address, std::size_t bytes) {
+  if (!mapping_.data()) return nullptr;
+  std::byte* const here = mapping_.data() + address;
+  pages_.prefault(here, bytes);
   return here;
 }
 
-std::optional<std::ptrdiff_t> ProcessLink::shift() const {
-  if (!arena_.mapping.data()) return std::nullopt;
-  return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uint64_t>(arena_.mapping.data()) - arena_.base);
+std::optional<std::ptrdiff_t> PeerArena::shift() const {
+  if (!mapping_.data()) return std::nullopt;
+  return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uint64_t>(mapping_.data()) - base_);
 }
 
 }  // namespace dist::net

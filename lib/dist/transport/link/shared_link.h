@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "dist/core/handles.h"
-#include "dist/core/memory/prefaulted_pages.h"
 #include "dist/core/memory/private_fd.h"
 #include "dist/transport/link/frame_queue.h"
 #include "dist/transport/link/link.h"
@@ -18,7 +17,7 @@ class RingLink : public Link {
     std::shared_ptr<SharedSegment> mine, theirs;
     int my_index = 0, their_index = 0;  // positions among this host's ranks: which ring is whose
   };
-  RingLink(int peer, LinkEvents& events, Rooms rooms);
+  RingLink(int peer, LinkEvents& events, LinkMemory* memory, Rooms rooms);
 
   std::size_t eager_limit() const override { return shared_eager_bytes; }
   RingLink* ring() override { return this; }
@@ -58,41 +57,28 @@ class RingLink : public Link {
   bool asks_ = true;         // false: a late answer could be written over another
 };
 
-// The link to a thread of this process: pointers mean the same on both sides.
+// The link to a thread of this process.
 class ThreadLink final : public RingLink {
  public:
-  using RingLink::RingLink;
+  ThreadLink(int peer, LinkEvents& events, Rooms rooms)
+      : RingLink(peer, events, &same_memory_, std::move(rooms)) {}
   std::string_view kind() const override { return "thread"; }
   bool look_before_sleep() override;
-  std::optional<std::uint64_t> address_of(const std::byte* data, std::size_t) const override {
-    return reinterpret_cast<std::uint64_t>(data);
-  }
-  std::byte* resolve(std::uint64_t address, std::size_t) override {
-    return reinterpret_cast<std::byte*>(address);
-  }
-  std::optional<std::ptrdiff_t> shift() const override { return 0; }
-};
 
-// The peer's arena, mapped here. Empty where the address space has no room for it: then the peer's messages
-// come in pieces, and groups with that peer send messages.
-struct PeerArena {
-  Mapping mapping;
-  std::uint64_t base = 0;  // its address in the peer
-  PrefaultedPages pages{mapping.data(), mapping.size()};
+ private:
+  SameMemory same_memory_;
 };
 
 // The link to another process. The unix socket by which they met stays open: it closes when the peer ends.
 class ProcessLink final : public RingLink {
  public:
   ProcessLink(int peer, LinkEvents& events, Rooms rooms, PeerArena arena, UniqueFd socket)
-      : RingLink(peer, events, std::move(rooms)), arena_(std::move(arena)), socket_(std::move(socket)) {}
+      : RingLink(peer, events, &arena_, std::move(rooms)),
+        arena_(std::move(arena)),
+        socket_(std::move(socket)) {}
   std::string_view kind() const override { return "shm"; }
   int fd() const override { return socket_.get(); }
   void on_ready() override;
-  std::optional<std::uint64_t> address_of(const std::byte* data, std::size_t bytes) const override;
-  std::byte* resolve(std::uint64_t address, std::size_t bytes) override;
-  std::optional<std::ptrdiff_t> shift() const override;
-  PrefaultedPages* pages() override { return arena_.mapping.data() ? &arena_.pages : nullptr; }
 
  private:
   void close() noexcept override { socket_.reset(); }

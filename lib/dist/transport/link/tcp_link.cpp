@@ -43,7 +43,7 @@ iovec iov(const void* data, std::size_t bytes) { return {const_cast<void*>(data)
 }  // namespace
 
 TcpLink::TcpLink(int peer, LinkEvents& events, UniqueFd socket)
-    : Link(peer, events), socket_(std::move(socket)), buffer_(buffer_bytes) {
+    : Link(peer, events, nullptr), socket_(std::move(socket)), buffer_(buffer_bytes) {
   enlarge_buffer(fd(), SO_SNDBUF, "/proc/sys/net/core/wmem_max");
   enlarge_buffer(fd(), SO_RCVBUF, "/proc/sys/net/core/rmem_max");
   const unsigned int none = 0;  // a rank that computes for long closes its window but is alive: tcp_silence.h

@@ -1,13 +1,9 @@
-// The mesh as a whole. connect() publishes this rank's address, waits for those of the others (collect),
-// decides how to reach each rank (way_to), and connects (meet(), in mesh_connect.cpp, with mesh_dial.cpp)
-// until every rank is linked. give_up() and fail_by_reason_or() bring a failure to all ranks.
+// The mesh as a whole. connect() publishes this rank's address, waits for those of the others (mesh_store.h),
+// and connects (meet(), in mesh_connect.cpp, with mesh_dial.cpp) until every rank is linked. give_up() brings
+// a failure to all ranks.
 #include "dist/transport/mesh/mesh.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
-#include <set>
-#include <sstream>
 
 #include <sys/resource.h>
 
@@ -21,11 +17,6 @@
 
 namespace dist::net {
 namespace {
-
-constexpr std::string_view failed_key = "endpoint/failed";
-constexpr std::string_view world_key = "endpoint/world_size";
-
-std::string card_key(int rank) { return fmt::format("endpoint/{}", rank); }
 
 // Each peer needs a socket and a doorbell, and more while connecting; programs often start with a limit of
 // 1024. A peer on another host needs a socket only, and which peers those are is not known yet: so one per
@@ -50,7 +41,9 @@ std::string join(const std::vector<int>& ranks) { return fmt::format("{}", fmt::
 }  // namespace
 
 Mesh::Mesh(Store& store, const EndpointOptions& options)
-    : store_(store), options_(options), linked_(static_cast<std::size_t>(std::max(options.world_size, 0))) {
+    : options_(options),
+      store_(store, options_),
+      linked_(static_cast<std::size_t>(std::max(options.world_size, 0))) {
   if (options.world_size < 1 || options.rank < 0 || options.rank >= options.world_size)
     fail(Errc::invalid_argument, "rank {} of a world of {} ranks: ranks go from 0 to world size - 1",
          options.rank, options.world_size);
@@ -70,8 +63,8 @@ std::shared_ptr<Engine> Mesh::connect() try {
   mine_.host = options_.host.empty() ? host_id() : options_.host;
   mine_.shared_segment = random_number();
   if (options_.world_size > 1) listen();
-  publish();
-  collect();
+  store_.publish(mine_);
+  roster_ = Roster(mine_, store_.collect(), options_.transport);
   prepare();
   meet();
   shared_segment_->close_memory_fd();
@@ -101,121 +94,15 @@ void Mesh::listen() {
   }
 }
 
-void Mesh::publish() {
-  // The first rank to come says how large the world is; a rank that was started with another size finds out
-  // at once.
-  const Bytes said =
-      store_.compare_set(world_key, {}, to_bytes(fmt::format("{} {}", mine_.world_size, mine_.rank)));
-  int world_size = 0, rank = 0;
-  std::istringstream(to_string(said)) >> world_size >> rank;
-  if (world_size != mine_.world_size)
-    fail(Errc::mismatch,
-         "rank {} was told that the world has {} ranks, but rank {} was told {}; check WORLD_SIZE", rank,
-         world_size, mine_.rank, mine_.world_size);
-  const std::string text = mine_.str();
-  if (to_string(store_.compare_set(card_key(mine_.rank), {}, to_bytes(text))) != text)
-    fail(Errc::mismatch, "two processes say that they are rank {}; check RANK of each (store {})", mine_.rank,
-         store_.where());
-}
-
-void Mesh::collect() {
-  std::vector<std::string> keys;
-  for (int rank = 0; rank < options_.world_size; ++rank) keys.push_back(card_key(rank));
-  await_all(keys);
-  for (const std::string& key : keys)
-    addresses_.push_back(RankAddress::parse(store_.get_text(key, options_.deadline), store_.where()));
-}
-
-void Mesh::await_all(const std::vector<std::string>& keys) {
-  const auto began = Clock::now();
-  for (;;) {
-    try {
-      return store_.wait(keys, Deadline::sooner(options_.deadline, Deadline::after(check_interval)));
-    } catch (const Error& error) {
-      if (error.code() != Errc::timeout) throw;
-    }
-    if (options_.deadline.passed()) break;
-    check_reasons();
-    for (int rank : absent_of(keys))
-      if (options_.is_gone && options_.is_gone(rank))
-        fail(Errc::peer_failed, "rank {}: rank {} died or left before it had published its address",
-             mine_.rank, rank);
-  }
-  const std::vector<int> absent = absent_of(keys);
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began).count();
-  fail(Errc::timeout,
-       "rank {} waited {} ms for rank{} {} of {} to come; were they started, with the same address and world "
-       "size?",
-       mine_.rank, ms, absent.size() == 1 ? "" : "s", join(absent), options_.world_size);
-}
-
-std::vector<int> Mesh::absent_of(const std::vector<std::string>& keys) {
-  std::vector<int> absent;
-  for (int rank = 0; rank < options_.world_size; ++rank)
-    if (!store_.check(std::span(&keys[static_cast<std::size_t>(rank)], 1))) absent.push_back(rank);
-  return absent;
-}
-
-Mesh::LinkKind Mesh::way_to(const RankAddress& peer) const {
-  if (peer.rank == mine_.rank) return LinkKind::self;
-  if (options_.transport == "tcp" || peer.local_address.empty()) return LinkKind::tcp;
-  if (peer.host == mine_.host) return peer.process == mine_.process ? LinkKind::thread : LinkKind::process;
-  if (options_.transport == "shm")
-    fail(Errc::unsupported,
-         "rank {} and rank {} are on different hosts ({} and {}), which share no memory; use "
-         "DIST_TRANSPORT=auto or tcp",
-         mine_.rank, peer.rank, mine_.host, peer.host);
-  return LinkKind::tcp;
-}
-
-bool Mesh::is_local(const RankAddress& peer) const { return way_to(peer) != LinkKind::tcp; }
-
-int Mesh::local_index(int rank) const {
-  return static_cast<int>(std::count_if(addresses_.begin(), addresses_.begin() + rank,
-                                        [this](const RankAddress& address) { return is_local(address); }));
-}
-
-std::vector<int> Mesh::nodes() const {
-  std::map<std::string_view, int> first_of;  // by host
-  std::vector<int> nodes;
-  for (const RankAddress& address : addresses_)
-    nodes.push_back(first_of.emplace(address.host, address.rank).first->second);
-  return nodes;
-}
-
-static std::chrono::microseconds asked_spin_time(std::string_view given) {
-  constexpr int longest = 1'000'000;
-  int us = 0;
-  const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), us);
-  if (error != std::errc{} || end != given.data() + given.size() || us < 0 || us > longest)
-    fail(Errc::invalid_argument, "DIST_SPIN_US=\"{}\" is not a number from 0 to {}", given, longest);
-  return std::chrono::microseconds(us);
-}
-
-// Polling pays when every rank of this host has a CPU of its own; otherwise it keeps other ranks from
-// running.
-std::chrono::microseconds Mesh::spin_time() const {
-  if (const char* given = std::getenv("DIST_SPIN_US")) return asked_spin_time(given);
-  std::set<int> cpus;
-  std::size_t ranks = 0;
-  for (const RankAddress& address : addresses_) {
-    if (address.host != mine_.host) continue;
-    cpus.insert(address.cpus.begin(), address.cpus.end());
-    ++ranks;
-  }
-  const bool fits_quota = mine_.cpu_quota == 0 || ranks <= static_cast<std::size_t>(mine_.cpu_quota);
-  return fits_quota && ranks <= cpus.size() ? net::spin_time : std::chrono::microseconds{0};
-}
-
 void Mesh::prepare() {
-  const auto local = std::count_if(addresses_.begin(), addresses_.end(),
-                                   [this](const RankAddress& c) { return is_local(c); });
-  const auto threads = std::count_if(addresses_.begin(), addresses_.end(),
-                                     [this](const RankAddress& c) { return way_to(c) == LinkKind::thread; });
+  const auto local =
+      std::ranges::count_if(roster_.all(), [this](const RankAddress& c) { return roster_.is_local(c); });
+  const auto threads = std::ranges::count_if(
+      roster_.all(), [this](const RankAddress& c) { return roster_.way_to(c) == LinkKind::thread; });
   shared_segment_ =
       std::make_shared<SharedSegment>(static_cast<int>(local), affordable_areas(static_cast<int>(local)));
   engine_ = std::make_shared<Engine>(
-      Engine::Config{mine_.rank, mine_.world_size, shared_segment_, spin_time(), nodes()});
+      Engine::Config{mine_.rank, mine_.world_size, shared_segment_, roster_.spin_time(), roster_.nodes()});
   link(mine_.rank, std::make_unique<SelfLink>(mine_.rank, engine_->events(), shared_segment_));
   SharedSegmentExchange::publish(mine_.shared_segment, shared_segment_, static_cast<int>(threads));
 }
@@ -239,35 +126,15 @@ void Mesh::give_up(const std::string& reason) noexcept {
   try {
     if (engine_) engine_->leave(reason);
     SharedSegmentExchange::renounce(mine_.shared_segment);
-    store_.compare_set(failed_key, {}, to_bytes(fmt::format("rank {} gave up: {}", mine_.rank, reason)));
+    store_.give_up(reason);
   } catch (const std::exception& error) {
     log(LogLevel::debug, "the reason could not be left in the store: {}", error.what());
   }
 }
 
-void Mesh::check_reasons() {
-  const std::string key(failed_key);
-  if (!store_.check(std::span(&key, 1))) return;
-  fail(Errc::peer_failed, "rank {} stops connecting: {}", mine_.rank,
-       store_.get_text(key, options_.deadline));
-}
-
-// A rank that gives up leaves the reason in the store, and says goodbye to the ranks that it is linked with.
-// Another rank may only see its process end: so quote the reason if there is one, unless the store died with
-// a rank.
-void Mesh::fail_by_reason_or(const std::string& what_was_seen) {
-  try {
-    check_reasons();
-  } catch (const Error& error) {
-    if (error.code() == Errc::peer_failed) throw;
-    log(LogLevel::debug, "whether another rank gave up is not known: {}", error.what());
-  }
-  fail(Errc::peer_failed, "{}", what_was_seen);
-}
-
 void Mesh::check_peers() {
   const std::string seen = engine_->failed_peer();
-  if (!seen.empty()) fail_by_reason_or(seen + " while the ranks were connecting");
+  if (!seen.empty()) store_.fail_by_reason_or(seen + " while the ranks were connecting");
 }
 
 // Ends the wait when a rank that is needed is gone.
@@ -276,7 +143,7 @@ void Mesh::check_health() {
   const auto now = Clock::now();
   if (now >= next_check_) {
     next_check_ = now + check_interval;
-    check_reasons();
+    store_.check_reasons();
   }
   if (!options_.deadline.passed()) return;
   fail(Errc::timeout,

@@ -22,7 +22,9 @@
 #include "dist/transport/endpoint.h"
 #include "dist/transport/engine/engine.h"
 #include "dist/transport/mesh/handshake.h"
+#include "dist/transport/mesh/mesh_store.h"
 #include "dist/transport/mesh/rank_address.h"
+#include "dist/transport/mesh/roster.h"
 
 namespace dist::net {
 
@@ -32,9 +34,6 @@ class Mesh {
   std::shared_ptr<Engine> connect();
 
  private:
-  // How often a waiting rank checks in the store whether another one has given up.
-  static constexpr std::chrono::milliseconds check_interval{200};
-  enum class LinkKind { self, thread, process, tcp };
   // The calls to a lower rank, until it has answered on one of the connections.
   struct Call {
     struct Talk {
@@ -54,21 +53,11 @@ class Mesh {
   using Clock = std::chrono::steady_clock;
 
   void listen();
-  void publish();
-  void collect();
-  void await_all(const std::vector<std::string>& keys);
   void prepare();
   void meet();
   void give_up(const std::string& reason) noexcept;
 
-  LinkKind way_to(const RankAddress& peer) const;
-  bool is_local(const RankAddress& peer) const;  // reached through shared segments
-  int local_index(int rank) const;               // its position among the ranks of this host
-  std::vector<int> nodes() const;                // for each rank: the first rank of its host
-  std::chrono::microseconds spin_time() const;
-  std::vector<SocketAddress> addresses_of(const RankAddress& peer) const;
   bool is_linked(int peer) const { return linked_[static_cast<std::size_t>(peer)]; }
-  const RankAddress& address(int rank) const { return addresses_[static_cast<std::size_t>(rank)]; }
 
   void find_threads();
   void wait_for_news();
@@ -88,20 +77,16 @@ class Mesh {
   void check_health();
   void check_peers();
   void report_silence();
-  bool is_first_here() const;  // the lowest of this host's ranks
   std::string describe_calls() const;
   std::vector<int> died();
   bool has_pidfd(const RankAddress& peer);
-  void check_reasons();
-  [[noreturn]] void fail_by_reason_or(const std::string& what_was_seen);
   [[noreturn]] void report_death(int peer);
-  std::vector<int> absent_of(const std::vector<std::string>& keys);
 
-  Store& store_;
-  EndpointOptions options_;
+  const EndpointOptions options_;
+  MeshStore store_;
   RankAddress mine_;
+  Roster roster_;  // once all ranks have published their addresses
   std::uint64_t arena_base_ = 0;
-  std::vector<RankAddress> addresses_;
   std::shared_ptr<SharedSegment> shared_segment_;
   std::shared_ptr<Engine> engine_;
   UniqueFd local_listener_, tcp_listener_;

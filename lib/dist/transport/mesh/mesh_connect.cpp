@@ -41,8 +41,8 @@ Mapping map_arena(int peer, int fd, std::size_t bytes) {
 void Mesh::meet() {
   met_since_ = Clock::now();
   for (int peer = 0; peer < mine_.rank; ++peer)
-    if (way_to(address(peer)) != LinkKind::thread)
-      calls_.push_back({peer, Dialler(addresses_of(address(peer)))});
+    if (roster_.way_to(peer) != LinkKind::thread)
+      calls_.push_back({peer, Dialler(roster_.addresses_of(roster_[peer], store_.where()))});
   while (!missing().empty()) {
     const std::vector<int> gone = died();  // what they sent before is read below
     find_threads();
@@ -68,8 +68,8 @@ void Mesh::meet() {
 // A process that has ended may have given up because of another one: all ranks must hear of the first cause.
 void Mesh::report_death(int peer) {
   check_peers();
-  fail_by_reason_or(fmt::format("rank {}: rank {} (process {}) died while the ranks were connecting",
-                                mine_.rank, peer, address(peer).pid));
+  store_.fail_by_reason_or(fmt::format("rank {}: rank {} (process {}) died while the ranks were connecting",
+                                       mine_.rank, peer, roster_[peer].pid));
 }
 
 // `shares`: over a local socket, the descriptors of what the two will share come along.
@@ -78,7 +78,7 @@ bool Mesh::greet(Handshake& talk, int peer, std::string_view token, bool shares)
   greeting.from = mine_.rank;
   greeting.to = peer;
   greeting.world_size = mine_.world_size;
-  if (way_to(address(peer)) != LinkKind::process) return talk.say(greeting, token, {});
+  if (roster_.way_to(peer) != LinkKind::process) return talk.say(greeting, token, {});
   greeting.rings = static_cast<std::uint64_t>(shared_segment_->rings());
   greeting.arena_base = arena_base_;
   greeting.arena_bytes = Arena::local().capacity();
@@ -90,17 +90,17 @@ bool Mesh::greet(Handshake& talk, int peer, std::string_view token, bool shares)
 
 void Mesh::find_threads() {
   for (int peer : missing()) {
-    if (way_to(address(peer)) != LinkKind::thread) continue;
+    if (roster_.way_to(peer) != LinkKind::thread) continue;
     std::shared_ptr<SharedSegment> theirs;
     try {
-      theirs = SharedSegmentExchange::find(address(peer).shared_segment);
+      theirs = SharedSegmentExchange::find(roster_[peer].shared_segment);
     } catch (const Error& error) {
-      check_reasons();
+      store_.check_reasons();
       fail(error.code(), "rank {}: rank {}: {}", mine_.rank, peer, error.what());
     }
     if (!theirs) continue;
-    const RingLink::Rooms rooms{shared_segment_, std::move(theirs), local_index(mine_.rank),
-                                local_index(peer)};
+    const RingLink::Rooms rooms{shared_segment_, std::move(theirs), roster_.local_index(mine_.rank),
+                                roster_.local_index(peer)};
     link(peer, std::make_unique<ThreadLink>(peer, engine_->events(), rooms));
   }
 }
@@ -111,10 +111,9 @@ void Mesh::wait_for_news() {
   if (local_listener_) watch(local_listener_.get());
   if (tcp_listener_) watch(tcp_listener_.get());
   for (const Caller& caller : callers_) watch(caller.talk->fd());
-  const bool awaits_threads =
-      std::any_of(addresses_.begin(), addresses_.end(), [this](const RankAddress& address) {
-        return !is_linked(address.rank) && way_to(address) == LinkKind::thread;
-      });
+  const bool awaits_threads = std::ranges::any_of(roster_.all(), [this](const RankAddress& address) {
+    return !is_linked(address.rank) && roster_.way_to(address) == LinkKind::thread;
+  });
   int patience = awaits_threads ? 1 : news_interval_ms;
   for (const Call& call : calls_) {
     call.dialler.watch(entries);
@@ -178,7 +177,7 @@ void Mesh::conclude(const Caller& caller, Handshake::State state) {
 }
 
 void Mesh::link(int peer, Handshake& talk) {
-  if (way_to(address(peer)) == LinkKind::tcp)
+  if (roster_.way_to(peer) == LinkKind::tcp)
     return link(peer, std::make_unique<TcpLink>(peer, engine_->events(), talk.take_socket()));
   auto descriptors = talk.take_descriptors();
   if (descriptors.size() != 3)
@@ -192,7 +191,8 @@ void Mesh::link(int peer, Handshake& talk) {
     fail(Errc::mismatch,
          "rank {} sees {} ranks on this host, rank {} sees {}; check DIST_HOST_ID and DIST_TRANSPORT", peer,
          theirs->rings(), mine_.rank, shared_segment_->rings());
-  const RingLink::Rooms rooms{shared_segment_, std::move(theirs), local_index(mine_.rank), local_index(peer)};
+  const RingLink::Rooms rooms{shared_segment_, std::move(theirs), roster_.local_index(mine_.rank),
+                              roster_.local_index(peer)};
   PeerArena arena{map_arena(peer, descriptors[2].get(), greeting.arena_bytes), greeting.arena_base};
   link(peer,
        std::make_unique<ProcessLink>(peer, engine_->events(), rooms, std::move(arena), talk.take_socket()));
@@ -201,7 +201,7 @@ void Mesh::link(int peer, Handshake& talk) {
 // Whether this process can notice the end of that rank's process.
 bool Mesh::has_pidfd(const RankAddress& peer) {
   if (peer.host != mine_.host || peer.pid_namespace != mine_.pid_namespace ||
-      way_to(peer) == LinkKind::thread)
+      roster_.way_to(peer) == LinkKind::thread)
     return false;
   UniqueFd& process = processes_[peer.rank];
   if (!process) process = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0)));
@@ -215,7 +215,7 @@ std::vector<int> Mesh::died() {
   const bool asks_store = options_.is_gone && Clock::now() >= next_look_;
   if (asks_store) next_look_ = Clock::now() + check_interval;
   for (int peer : missing()) {
-    if (has_pidfd(address(peer))) {
+    if (has_pidfd(roster_[peer])) {
       const UniqueFd& process = processes_[peer];
       watched.push_back(peer);
       processes.push_back({process.get(), POLLIN, 0});

@@ -18,18 +18,6 @@ constexpr std::size_t most_named = 8;
 
 }  // namespace
 
-std::vector<SocketAddress> Mesh::addresses_of(const RankAddress& peer) const {
-  if (way_to(peer) == LinkKind::process) return {parse_address(peer.local_address)};
-  std::vector<SocketAddress> all;
-  for (const std::string& text : peer.addresses) {
-    all.push_back(parse_address(text));
-    if (is_link_local(all.back().host)) all.back().host += scope_of(store_.where());
-  }
-  if (peer.host == mine_.host)  // the loopback device first
-    std::ranges::stable_partition(all, [](const SocketAddress& a) { return is_loopback(a.host); });
-  return all;
-}
-
 void Mesh::advance_calls() {
   for (Call& call : calls_) {
     while (auto made = call.dialler.poll()) {
@@ -68,9 +56,9 @@ void Mesh::hear(Call& call) {
 void Mesh::note_reached(const Call& call, std::size_t place) {
   const std::string host = call.dialler.host(place);
   for (Call& other : calls_)
-    if (address(other.peer).host == address(call.peer).host) other.dialler.prefer(host);
+    if (roster_[other.peer].host == roster_[call.peer].host) other.dialler.prefer(host);
   const auto silent = call.dialler.silent(Dialler::head_start);
-  if (silent.empty() || !is_first_here() || std::exchange(told_unreachable_, true)) return;
+  if (silent.empty() || !roster_.is_first_here() || std::exchange(told_unreachable_, true)) return;
   log(LogLevel::warn,
       "rank {} reaches rank {} at {}, but not at {}; DIST_SOCKET_IFNAME, set for rank {}, names the network "
       "interface to use",
@@ -78,7 +66,7 @@ void Mesh::note_reached(const Call& call, std::size_t place) {
 }
 
 void Mesh::fail_to_reach(const Call& call) {
-  check_reasons();
+  store_.check_reasons();
   if (call.was_hung_up)
     fail(Errc::connection,
          "rank {}: rank {} closed the connection instead of greeting; did it fail, or does it belong to "
@@ -111,7 +99,7 @@ void Mesh::report_silence() {
         "names the network interface to use",
         mine_.rank, call.peer, fmt::join(silent, ", "), loopback_problem(), call.peer);
   }
-  if (told_missing_ || Clock::now() - met_since_ < missing_to_report || !is_first_here()) return;
+  if (told_missing_ || Clock::now() - met_since_ < missing_to_report || !roster_.is_first_here()) return;
   told_missing_ = true;
   std::vector<int> ranks = missing();
   const std::size_t all = ranks.size();
@@ -119,7 +107,5 @@ void Mesh::report_silence() {
   log(LogLevel::warn, "rank {} still waits for rank{} {}{} to connect: stopped, or busy?", mine_.rank,
       all == 1 ? "" : "s", fmt::join(ranks, ", "), all > most_named ? ", ..." : "");
 }
-
-bool Mesh::is_first_here() const { return nodes()[static_cast<std::size_t>(mine_.rank)] == mine_.rank; }
 
 }  // namespace dist::net

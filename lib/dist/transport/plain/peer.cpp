@@ -5,11 +5,17 @@
 #include <cstring>
 #include <utility>
 
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <unistd.h>
+
+#include "dist/core/fail.h"
+#include "dist/store/socket.h"
 
 namespace dist::net::plain {
 
-void Peer::put(Header header, std::span<const std::byte> payload) {
+void Peer::put(Header header, Payload payload) {
   header.payload = static_cast<std::uint32_t>(payload.size());
   if (sent_ > buffer_bytes)
     out_.erase(out_.begin(), out_.begin() + static_cast<long>(std::exchange(sent_, 0)));
@@ -61,6 +67,47 @@ void Peer::parse(const Take& take) {
     begin += sizeof header + header.payload;
   }
   in_.erase(in_.begin(), in_.begin() + static_cast<long>(begin));
+}
+
+Peers::Peers(int rank, std::vector<UniqueFd> sockets)
+    : rank_(rank), bell_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+  if (!bell_) fail_errno(Errc::resource, errno, "making an eventfd");
+  for (UniqueFd& socket : sockets) peers_.emplace_back().socket = std::move(socket);
+}
+
+void Peers::tell_all(const Header& header, const std::string& text) {
+  for (Peer& each : peers_)
+    if (each.socket) each.put(header, std::as_bytes(std::span(text)));
+  ring();
+}
+
+void Peers::wait(std::unique_lock<std::mutex>& lock) {
+  std::vector<pollfd> entries{{bell_.get(), POLLIN, 0}};
+  for (const Peer& each : peers_)
+    if (each.socket)
+      entries.push_back(
+          {each.socket.get(), static_cast<short>(each.unsent() > 0 ? POLLIN | POLLOUT : POLLIN), 0});
+  lock.unlock();
+  ::poll(entries.data(), entries.size(), -1);
+  std::uint64_t rings = 0;
+  static_cast<void>(::read(bell_.get(), &rings, sizeof rings));
+  lock.lock();
+}
+
+void Peers::ring() {
+  constexpr std::uint64_t one = 1;
+  static_cast<void>(::write(bell_.get(), &one, sizeof one));
+}
+
+void Peers::close(Deadline patience) {
+  for (Peer& each : peers_) {
+    while (each.socket && each.unsent() > 0 && wait_ready(each.socket.get(), POLLOUT, patience)) each.flush();
+    if (each.socket)
+      ::shutdown(each.socket.get(), SHUT_WR);  // a close with unread bytes would take the goodbye back
+    while (each.socket && each.read([](const Header&, Payload) {})) {
+    }
+    each.socket.reset();
+  }
 }
 
 }  // namespace dist::net::plain

@@ -1,15 +1,18 @@
-// The other end of one socket: frames out, frames in.
+// Peer: the other end of one socket, frames out, frames in. Peers: those of all ranks, and the bell that
+// wakes the thread that polls their sockets.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "dist/core/handles.h"
-#include "dist/transport/report.h"
+#include "dist/transport/op.h"
 
 namespace dist::net::plain {
 
@@ -44,8 +47,10 @@ struct Header {
   std::uint64_t other = 0;     // the receiver's number of it
 };
 
+using Payload = std::span<const std::byte>;
+
 struct Peer {
-  using Take = std::function<void(const Header&, std::span<const std::byte> payload)>;
+  using Take = std::function<void(const Header&, Payload)>;
 
   UniqueFd socket;  // none: this rank itself, or a rank that is gone
   PeerState state;
@@ -53,7 +58,7 @@ struct Peer {
   bool hung_up = false;
 
   // Writes as much as the socket accepts, and keeps the rest for flush().
-  void put(Header header, std::span<const std::byte> payload = {});
+  void put(Header header, Payload payload = {});
   void flush();
   std::size_t unsent() const { return out_.size() - sent_; }
   // Reads what is there, and calls take() for every whole frame. False: nothing was there.
@@ -64,6 +69,28 @@ struct Peer {
 
   std::vector<std::byte> out_, in_;
   std::size_t sent_ = 0;  // the part of out_ that was sent
+};
+
+// By rank. Used under the rank's lock, apart from ring().
+class Peers {
+ public:
+  Peers(int rank, std::vector<UniqueFd> sockets);
+  int rank() const { return rank_; }
+  int size() const { return static_cast<int>(peers_.size()); }
+  Peer& operator[](int rank) { return peers_[static_cast<std::size_t>(rank)]; }
+  const Peer& operator[](int rank) const { return peers_[static_cast<std::size_t>(rank)]; }
+  bool is_present(int rank) const { return (*this)[rank].state.kind == PeerState::Kind::present; }
+  void tell_all(const Header& header, const std::string& text);
+
+  // Waits, without the lock, until a socket is ready or the bell has rung.
+  void wait(std::unique_lock<std::mutex>& lock);
+  void ring();
+  void close(Deadline patience);  // writes what is left, and closes all sockets
+
+ private:
+  const int rank_;
+  std::deque<Peer> peers_;
+  UniqueFd bell_;  // an eventfd
 };
 
 }  // namespace dist::net::plain

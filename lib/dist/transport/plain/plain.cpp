@@ -1,252 +1,116 @@
-// How a send meets its receive: send() and receive() start a message (begin), match() joins the two sides,
-// settle() ends a message with or without a failure, end() forgets it. on_frame() handles what arrives;
-// stream() writes the pieces of accepted messages.
+// The thread that moves messages (move), the threads that wait for one (wait), and how this rank leaves.
 #include "dist/transport/plain/plain.h"
 
-#include <algorithm>
 #include <utility>
 
+#include "dist/core/log.h"
+#include "dist/transport/engine/tuning.h"
+#include "dist/transport/report.h"
+
 namespace dist::net::plain {
-namespace {
 
-Header header_for(Kind kind, const Channel& channel, std::uint64_t id, std::uint64_t bytes = 0) {
-  Header header{.kind = kind, .point_to_point = channel.point_to_point};
-  header.context = channel.context;
-  header.opcode = channel.opcode;
-  header.tag = channel.tag;
-  header.elements = channel.elements;
-  header.id = id;
-  header.bytes = bytes;
-  return header;
+Plain::Plain(int rank, Connections connections)
+    : nodes_(std::move(connections.nodes)), peers_(rank, std::move(connections.sockets)) {
+  mover_ = std::thread([this] { move(); });
 }
 
-auto key_of(const auto& it) {
-  return std::tuple(it.context, it.point_to_point, it.tag);
-}  // a Header or a Channel
+Plain::~Plain() { stop(); }
 
-// Takes out the first element at `key` for which is_it(value).
-template <class Map, class Is>
-auto take_first(Map& map, const typename Map::key_type& key, const Is& is_it) {
-  const auto [begin, end] = map.equal_range(key);
-  const auto at = std::find_if(begin, end, [&](const auto& entry) { return is_it(entry.second); });
-  return at == end ? typename Map::node_type() : map.extract(at);
+void Plain::stop() {
+  {
+    Lock lock(mutex_);
+    stopping_ = true;
+    peers_.ring();
+  }
+  if (mover_.joinable()) mover_.join();
 }
 
-}  // namespace
-
-void Plain::open(Op& op) {
-  op.since = std::chrono::steady_clock::now();
+void Plain::move() {
   Lock lock(mutex_);
-  if (!aborted_.empty()) op.failure = aborted_failure(rank_, op, aborted_);
-  for (int rank : failures_)
-    if (!op.failure && op.has_member(rank)) op.failure = failure_by(rank, op);
-  if (!op.failure)
-    if (const auto message = unreceived(op.channel())) op.failure = unreceived_failure(rank_, op, *message);
-  ops_.insert(&op);
-}
-
-// A message of an earlier collective of that group, which has ended here without receiving it: the ranks had
-// different roots.
-std::optional<Unreceived> Plain::unreceived(const Channel& before) const {
-  if (before.point_to_point || before.opcode == 0 || gave_up_ || !failures_.empty()) return std::nullopt;
-  const auto end = unexpected_.lower_bound({before.context, false, before.tag});
-  for (auto at = unexpected_.lower_bound({before.context, false, 0}); at != end; ++at)
-    if (const Header& header = at->second.header; header.opcode != 0)  // 0: the library's own
-      return Unreceived{at->second.source, header.opcode, header.tag};
-  return std::nullopt;
-}
-
-void Plain::close(Op& op) noexcept {
-  Lock lock(mutex_);
-  ops_.erase(&op);
-}
-
-Plain::Message& Plain::begin(Op& op, bool is_send, const TensorView& data, int peer) {
-  Message& message = messages_[++last_id_];
-  static_cast<TransferFacts&>(message) = {&op, is_send, peer, data.data, data.bytes(), 0};
-  message.id = last_id_;
-  message.stage = is_send ? Message::Stage::offered : Message::Stage::posted;
-  if (op.failure) settle(message, op.failure);
-  return message;
-}
-
-std::uint64_t Plain::send(Op& op, const TensorView& data, int to) {
-  Lock lock(mutex_);
-  Message& message = begin(op, true, data, to);
-  if (op.failure) return message.id;
-  if (peer(to).state.kind == PeerState::Kind::left) {
-    settle(message, left(message));
-    return message.id;
-  }
-  const bool is_eager = message.bytes <= eager_bytes;
-  Header header = header_for(is_eager ? Kind::eager : Kind::offer, op.channel(), message.id, message.bytes);
-  header.wants_ack = is_eager && op.options.mode == SendMode::rendezvous;
-  peer(to).put(header, Payload(message.data, is_eager ? message.bytes : 0));
-  if (is_eager && !header.wants_ack) settle(message);
-  ring();
-  return message.id;
-}
-
-std::uint64_t Plain::receive(Op& op, const TensorView& data, int from) {
-  Lock lock(mutex_);
-  Message& message = begin(op, false, data, from);
-  if (op.failure) return message.id;
-  const Key key = key_of(op.channel());
-  const auto is_it = [&](const Unexpected& come) { return from == any_rank || come.source == from; };
-  if (const auto node = take_first(unexpected_, key, is_it)) {
-    const Unexpected& come = node.mapped();
-    match(message, come.source, come.header, come.payload, come.withdrawn);
-  } else if (!may_come(op, from)) {
-    settle(message, left(message));
-  } else {
-    posted_.emplace(key, &message);
-  }
-  return message.id;
-}
-
-void Plain::on_message(int source, const Header& header, Payload payload) {
-  const auto is_it = [&](const Message* m) { return m->peer == any_rank || m->peer == source; };
-  if (const auto node = take_first(posted_, key_of(header), is_it))
-    return match(*node.mapped(), source, header, payload, false);
-  unexpected_.emplace(key_of(header), Unexpected{source, header, {payload.begin(), payload.end()}});
-  for (Op* op : ops_)
-    if (key_of(op->channel()) == Key(header.context, false, header.tag + 1))
-      if (const auto late = unreceived(op->channel())) fail(*op, unreceived_failure(rank_, *op, *late));
-}
-
-// Joins a receive and its message; neither waits in a list any more.
-void Plain::match(Message& receive, int source, const Header& header, Payload payload, bool withdrawn) {
-  const Channel& channel = receive.op->channel();
-  const bool fits = header.bytes == receive.bytes && !elements_differ(header.elements, channel.elements) &&
-                    (channel.opcode == 0 || header.opcode == 0 || channel.opcode == header.opcode);
-  receive.peer = source;
-  receive.theirs = header.id;
-  receive.stage = Message::Stage::streaming;
-  if (!fits) {
-    settle(receive,
-           misfit_at_receiver(rank_, receive, {header.opcode, header.bytes, header.elements}, source));
-    peer(source).put(header_for(Kind::refuse, receive.op->channel(), header.id, receive.bytes));
-  } else if (withdrawn) {
-    settle(receive, cancelled_failure(rank_, receive));
-  } else if (header.kind == Kind::eager) {
-    std::ranges::copy(payload, receive.data);
-    settle(receive);
-    if (header.wants_ack) peer(source).put({.kind = Kind::ack, .id = header.id});
-  } else if (!is_present(source)) {
-    settle(receive, left(receive));  // its message has arrived, but the rank has left
-  } else {
-    peer(source).put({.kind = Kind::accept, .id = header.id, .other = receive.id});
-  }
-  ring();
-}
-
-void Plain::settle(Message& message, Failure failure) {
-  if (message.stage == Message::Stage::done) return;
-  if (message.stage == Message::Stage::posted)
-    take_first(posted_, key_of(message.op->channel()), [&](const Message* m) { return m == &message; });
-  message.stage = Message::Stage::done;
-  message.failure = std::move(failure);
-  note_activity();
-}
-
-// Ends a message, whatever its stage: afterwards no buffer of the caller is touched, and the other side is
-// notified.
-void Plain::end(Message& message) noexcept {
-  const bool gives_up = message.stage != Message::Stage::done || message.failure;
-  gave_up_ |= gives_up;
-  if (gives_up && message.peer != any_rank && is_present(message.peer)) {
-    Peer& other = peer(message.peer);
-    std::erase(other.streams, message.id);
-    if (message.is_send)
-      other.put(header_for(Kind::withdraw, message.op->channel(), message.id));
-    else if (message.stage == Message::Stage::streaming)
-      other.put({.kind = Kind::drop, .id = message.theirs});
-    ring();
-  }
-  settle(message);
-  messages_.erase(message.id);
-}
-
-Plain::Message* Plain::find(std::uint64_t id, bool is_send) {
-  const auto at = messages_.find(id);
-  const bool is_it =
-      at != messages_.end() && at->second.is_send == is_send && at->second.stage != Message::Stage::done;
-  return is_it ? &at->second : nullptr;
-}
-
-void Plain::on_frame(int source, const Header& header, Payload payload) {
-  const std::string text(reinterpret_cast<const char*>(payload.data()), payload.size());
-  Message* const sent = find(header.id, true);
-  switch (header.kind) {
-    case Kind::eager:
-    case Kind::offer: return on_message(source, header, payload);
-    case Kind::accept:
-      if (!sent) return;
-      sent->theirs = header.other;
-      sent->stage = Message::Stage::streaming;
-      return peer(source).streams.push_back(sent->id);
-    case Kind::data:
-      if (Message* const message = find(header.other, false)) {
-        std::ranges::copy(payload, message->data + message->moved);
-        message->moved += payload.size();
-        if (message->moved == message->bytes) settle(*message);
-      }
-      return;
-    case Kind::ack:
-      if (sent) settle(*sent);
-      return;
-    case Kind::refuse: return on_refused(source, header);
-    case Kind::withdraw: return on_withdrawn(source, header);
-    case Kind::drop:
-      return reports_.push_back([this, id = header.id] {
-        if (Message* const given_up = find(id, true)) settle(*given_up, cancelled_failure(rank_, *given_up));
-      });
-    case Kind::goodbye:
-      if (text.empty()) return reports_.push_back([this, source] { on_left(source); });
-      return reports_.push_back([this, source, text] { on_failed(source, "gave up: " + text); });
-    case Kind::death_notice:
-      if (header.id >= peers_.size() || static_cast<int>(header.id) == rank_) return;
-      if (text.empty()) return note_departure(static_cast<int>(header.id));
-      return reports_.push_back([this, dead = static_cast<int>(header.id), text] { on_failed(dead, text); });
+  while (!stopping_) {
+    peers_.wait(lock);
+    take_in_all();
   }
 }
 
-// The send itself may have ended long ago, if it was eager: then its operation fails.
-void Plain::on_refused(int source, const Header& header) {
-  if (Message* const sent = find(header.id, true))
-    return settle(*sent, misfit_at_sender(rank_, *sent->op, sent,
-                                          {header.opcode, header.bytes, header.elements}, source));
-  for (Op* op : ops_)
-    if (key_of(op->channel()) == key_of(header))
-      fail(*op,
-           misfit_at_sender(rank_, *op, nullptr, {header.opcode, header.bytes, header.elements}, source));
-}
-
-void Plain::on_withdrawn(int source, const Header& header) {
-  const auto [begin, end] = unexpected_.equal_range(key_of(header));
-  for (auto at = begin; at != end; ++at)
-    if (at->second.source == source && at->second.header.id == header.id)
-      at->second.withdrawn = at->second.header.kind == Kind::offer;
-  reports_.push_back([this, source, id = header.id] {
-    for (auto& [own, message] : messages_)
-      if (!message.is_send && message.peer == source && message.theirs == id)
-        settle(message, cancelled_failure(rank_, message));
-  });
-}
-
-// Writes the next pieces of what this peer has accepted, as far as its buffer allows.
-void Plain::stream(Peer& to) {
-  while (!to.streams.empty() && to.unsent() < buffer_bytes) {
-    Message* const message = find(to.streams.front(), true);
-    if (message) {
-      const std::size_t piece = std::min<std::size_t>(piece_bytes, message->bytes - message->moved);
-      to.put({.kind = Kind::data, .other = message->theirs}, Payload(message->data + message->moved, piece));
-      message->moved += piece;
-      if (message->moved < message->bytes) continue;
-      settle(*message);
+void Plain::take_in_all() {
+  constexpr int turns = 64;  // a bounded part of what may never end
+  for (int turn = 0, moved = 1; moved && turn < turns; ++turn) {
+    moved = 0;
+    for (int r = 0; r < peers_.size(); ++r) {
+      Peer& peer = peers_[r];
+      moved |=
+          peer.read([&](const Header& header, Payload payload) { messages_.on_frame(r, header, payload); });
+      if (peer.socket) peer.flush();
+      messages_.stream(peer);
+      if (!peer.hung_up || !peer.socket) continue;
+      peer.socket.reset();
+      departures_.later(
+          [this, r] { messages_.on_failed(r, "died (its connection closed without a goodbye)"); });
     }
-    to.streams.pop_front();
   }
+  departures_.act_on_reports();
+  if (peers_[rank()].unsent() > 0) peers_.ring();
+}
+
+bool Plain::await(Lock& lock, Deadline deadline, const std::function<bool()>& done) {
+  if (deadline.is_never()) return activity_.changed.wait(lock, done), true;
+  return activity_.changed.wait_until(lock, std::chrono::steady_clock::now() + deadline.left(), done);
+}
+
+int Plain::wait(std::uint64_t id) {
+  Lock lock(mutex_);
+  Message& message = messages_.at(id);
+  const bool ended =
+      await(lock, message.op->options.deadline, [&] { return message.stage == Message::Stage::done; });
+  const Failure failure = ended ? message.failure : timeout_failure(rank(), message);
+  const int other = message.peer;
+  messages_.end(message);
+  if (failure) raise(failure);
+  return other;
+}
+
+bool Plain::test(std::uint64_t id) {
+  Lock lock(mutex_);
+  const Message& message = messages_.at(id);
+  return message.stage == Message::Stage::done || message.op->options.deadline.passed();
+}
+
+bool Plain::is_short(std::uint64_t id) {
+  Lock lock(mutex_);
+  return messages_.at(id).bytes <= eager_bytes;
+}
+
+void Plain::cancel(std::uint64_t id) noexcept {
+  Lock lock(mutex_);
+  messages_.end(messages_.at(id));
+}
+
+void Plain::progress(Timeout patience) {
+  Lock lock(mutex_);
+  await(lock, Deadline::after(patience), [&] { return activity_.count != seen_; });
+  seen_ = activity_.count;
+}
+
+void Plain::interrupt() {
+  Lock lock(mutex_);
+  activity_.note();
+}
+
+void Plain::abort(const std::string& reason) {
+  Lock lock(mutex_);
+  messages_.abort(reason);
+}
+
+void Plain::leave(const std::string& reason) noexcept try {
+  abort(reason.empty() ? "this rank has left the job" : reason);
+  stop();
+  if (reason.empty()) messages_.log_unreceived();
+  peers_.tell_all({.kind = Kind::goodbye}, reason.substr(0, longest_reason));
+  peers_.close(
+      Deadline::after(reason.empty() ? Timeout(goodbye_patience) : Timeout(failed_goodbye_patience)));
+} catch (const std::exception& error) {
+  log(LogLevel::error, "leaving the job: {}", error.what());
 }
 
 }  // namespace dist::net::plain

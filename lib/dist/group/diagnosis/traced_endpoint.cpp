@@ -1,7 +1,7 @@
 // TracedTransport wraps a transport and reports each message, wait and reduction of its operation to the
 // rank's tracer; TracedEndpoint opens such transports for everything that is opened on the endpoint. Nothing
 // that moves is changed.
-#include "dist/transport/traced_endpoint.h"
+#include "dist/group/diagnosis/traced_endpoint.h"
 
 #include <mutex>
 #include <unordered_map>

@@ -1,16 +1,10 @@
-#include "dist/backend/host_backend.h"
-
+// The row "sim" of the backend table: the host's backend, for virtual ranks.
 #include "dist/backend/entries.h"
+#include "dist/backend/host_backend.h"
 #include "dist/core/fail.h"
 #include "dist/core/tasking.h"
 
-namespace dist {
-
-HostBackend::HostBackend(std::string_view of, const BackendContext& context)
-    : OrderedBackend(of, context, context.endpoint), collectives_(context_) {}
-
-namespace sim {
-
+namespace dist::sim {
 namespace {
 constexpr const char* not_here = "this rank is not simulated; use sim::run() or ./distlab sim";
 }
@@ -26,18 +20,4 @@ std::unique_ptr<Backend> make(const BackendContext& context) {
   return std::make_unique<HostBackend>("sim", context);
 }
 
-}  // namespace sim
-
-namespace host {
-
-bool available(std::string* why) {
-  if (why) why->clear();
-  return true;
-}
-
-std::unique_ptr<Backend> make(const BackendContext& context) {
-  return std::make_unique<HostBackend>("host", context);
-}
-
-}  // namespace host
-}  // namespace dist
+}  // namespace dist::sim

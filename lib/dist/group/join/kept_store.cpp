@@ -1,6 +1,6 @@
-// Opening the store. Rank 0 keeps it (keep_store), or finds that another process does as the same rank
-// (join_rival); the others connect to it (join_kept_store). The keys of one joining are named at the end.
-#include "dist/group/join/rendezvous_store.h"
+// Rank 0 keeps the store (keep_store), or finds that another process does as the same rank (join_rival); the
+// others connect to it (join_kept_store).
+#include "dist/group/join/kept_store.h"
 
 #include <algorithm>
 #include <thread>
@@ -8,8 +8,6 @@
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
 #include "dist/store/address_problems.h"
-#include "dist/store/file_store.h"
-#include "dist/store/memory_store.h"
 #include "dist/store/socket.h"
 
 namespace dist {
@@ -52,6 +50,8 @@ std::shared_ptr<Store> reach_own_store(const SocketAddress& asked, const std::st
   }
 }
 
+}  // namespace
+
 OpenedStore keep_store(const RendezvousPlan& plan, int generation, Deadline deadline) {
   OpenedStore opened;
   try {
@@ -90,33 +90,6 @@ OpenedStore join_kept_store(const RendezvousPlan& plan, int generation, Deadline
            launch.store_address, served, generation);
     }
   }
-}
-
-}  // namespace
-
-std::string join_key(int rank) { return fmt::format("join/{}", rank); }
-std::string gone_key(int rank) { return fmt::format("gone/{}", rank); }
-
-static std::string meeting_name(int restart_count, int generation) {
-  return fmt::format("job/{}/{}", restart_count, generation);
-}
-
-std::shared_ptr<Store> meeting_place(std::shared_ptr<Store> store, int restart_count, int generation) {
-  return std::make_shared<PrefixStore>(meeting_name(restart_count, generation), std::move(store));
-}
-
-OpenedStore open_store(const RendezvousPlan& plan, int generation, Deadline deadline) {
-  const auto& launch = plan.launch;
-  if (plan.store) return {nullptr, plan.store, generation};
-  if (!plan.path.empty()) return {nullptr, make_file_store(plan.path, launch.world_size), generation};
-  if (launch.store_address.empty()) return {nullptr, make_memory_store(), generation};
-  if (!plan.kept_by_rank_0()) {
-    const LastWill will{meeting_name(plan.launch.restart_count, generation) + "/" + gone_key(launch.rank),
-                        "lost"};
-    return {nullptr, make_tcp_store(launch.store_address, launch.token, deadline, will), generation};
-  }
-  return launch.rank == 0 ? keep_store(plan, generation, deadline)
-                          : join_kept_store(plan, generation, deadline);
 }
 
 }  // namespace dist

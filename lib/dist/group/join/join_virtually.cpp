@@ -1,0 +1,24 @@
+// Joining the world of virtual ranks.
+#include "dist/core/fail.h"
+#include "dist/group/job_state.h"
+#include "dist/group/join/virtual_world.h"
+
+namespace dist {
+
+void JobState::join_virtually(const InitOptions& options) {
+  VirtualWorld& world = *context.virtual_world;
+  job = world.join(context.launch->rank);
+  const auto refuse = [&](std::string_view what, int asked, int is) {
+    fail(Errc::mismatch,
+         "rank {}: init_process_group at {}: {} = {} was given, but this is {} of a simulation", job.rank,
+         joined_at.str(), what, asked, is);
+  };
+  if (options.rank >= 0 && options.rank != job.rank) refuse("rank", options.rank, job.rank);
+  if (options.world_size >= 0 && options.world_size != job.world_size)
+    refuse("world_size", options.world_size, job.world_size);
+  job.timeout = options.timeout.value_or(read_timeout(process_environment));
+  settings.recorder_size = world.recorder_size();
+  simulation = world.observer(job.rank);
+}
+
+}  // namespace dist
