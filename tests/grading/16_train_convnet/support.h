@@ -41,7 +41,8 @@ Asked draw_asked(judge::Random& random, int ranks);
 struct Watched : judge::SimRun {
   std::vector<Reads> trained_on, tested_with;  // [rank]
 };
-// `more`: added to each rank's task. "kill_after": a rank is killed after this many reads of training samples.
+// `more`: added to each rank's task. "kill_after": a rank is killed after this many reads of training
+// samples.
 Watched run(const Asked& asked, const std::string& call, const Json& more = Json::object());
 // The answers; also names the misconception that a finding shows. "reads" is added to them: the training
 // samples that were read. Where the answer has "read_by", the numbers of reads by the end of each epoch, it

@@ -26,7 +26,7 @@ class LinkMemory {
   ~LinkMemory() = default;
 };
 
-// Of a thread of this process: pointers mean the same on both sides.
+// Shared with a thread of this process: pointers mean the same on both sides.
 class SameMemory final : public LinkMemory {
  public:
   std::optional<std::uint64_t> address_of(const std::byte* data, std::size_t) const override {
@@ -39,7 +39,7 @@ class SameMemory final : public LinkMemory {
   PrefaultedPages* pages() override { return nullptr; }
 };
 
-// Of another process: its arena, mapped here. Empty where the address space has no room for it: then the
+// The arena of another process, mapped here. Empty where the address space has no room for it: then the
 // peer's messages come in pieces, and groups with that peer send messages.
 class PeerArena final : public LinkMemory {
  public:
