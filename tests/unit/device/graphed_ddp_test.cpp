@@ -13,17 +13,11 @@
 #include <gtest/gtest.h>
 
 #include "dist/core/device/recording.h"
-#include "dist/core/sanitizer.h"
 #include "dist/dist.h"
 #include "dist/group/group_state.h"
 #include "dist/nn/conv_net.h"
-#include "dist/nn/flatten.h"
 #include "dist/nn/graphed_step.h"
-#include "dist/nn/linear.h"
-#include "dist/nn/max_pool2d.h"
 #include "dist/nn/random.h"
-#include "dist/nn/relu.h"
-#include "dist/nn/sequential.h"
 #include "dist/nn/sgd.h"
 #include "dist/parallel/distributed_data_parallel.h"
 
@@ -48,23 +42,7 @@ struct Outcome {
   std::uint64_t collectives = 0;  // their numbers
 };
 
-// With buckets of `bucket_bytes` all-reduces at several places of the backward. ThreadSanitizer sees the same
-// threads in a network that costs it a hundredth.
-constexpr std::size_t bucket_bytes = built_with_tsan ? 256 : 32 << 10;
-std::unique_ptr<nn::Module> make_network() {
-  if (!built_with_tsan) return std::make_unique<nn::ConvNet>();
-  auto small = std::make_unique<nn::Sequential>();
-  small->add<nn::MaxPool2d>(7);
-  small->add<nn::Flatten>();
-  for (int layer = 0; layer < 3; ++layer) {
-    small->add<nn::Linear>(16, 16);
-    small->add<nn::ReLU>();
-  }
-  small->add<nn::Linear>(16, 10);
-  return small;
-}
-
-// The network on this rank's device.
+// A ConvNet of this rank's device, with small buckets.
 class Trained {
  public:
   explicit Trained(int rank, How how, bool find_unused = false, CommHook hook = all_reduce_hook)
@@ -72,8 +50,8 @@ class Trained {
         rank_(rank),
         how_(how),
         model_(made_on(device_)),
-        ddp_(*model_, {.first_bucket_bytes = bucket_bytes,
-                       .bucket_bytes = bucket_bytes,
+        ddp_(*model_, {.first_bucket_bytes = 32 << 10,
+                       .bucket_bytes = 32 << 10,
                        .find_unused_parameters = find_unused,
                        .hook = std::move(hook)}),
         optimizer_(model_->parameters(), {.lr = 0.02, .momentum = 0.9}),
@@ -98,9 +76,9 @@ class Trained {
   }
 
  private:
-  static std::unique_ptr<nn::Module> made_on(Device device) {
+  static std::unique_ptr<nn::ConvNet> made_on(Device device) {
     nn::manual_seed(1);
-    auto model = make_network();
+    auto model = std::make_unique<nn::ConvNet>();
     model->skip_input_grad();
     model->to(device);
     return model;
@@ -116,7 +94,7 @@ class Trained {
   const Device device_;
   const int rank_;
   const How how_;
-  const std::unique_ptr<nn::Module> model_;
+  const std::unique_ptr<nn::ConvNet> model_;
   DistributedDataParallel ddp_;
   nn::SGD optimizer_;
   nn::CrossEntropyLoss loss_;
