@@ -70,7 +70,8 @@ void Fiber::resume() {
 #endif
   inside_ = std::move(inside_).resume();
   has_switched(outside_mark_, nullptr, nullptr);
-  // The stack is unmapped. A fiber that ends never leaves its first frames: what comes there next is not poisoned.
+  // The stack is unmapped. A fiber that ends never leaves its first frames: what comes there next is not
+  // poisoned.
   if (done_) unpoison(bottom, stack_.size);
 }
 
