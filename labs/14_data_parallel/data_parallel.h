@@ -30,7 +30,7 @@ void average_gradients(Tensors& gradients);
 
 // Part 3. Every gradient becomes the mean over the samples of all ranks.
 // - Input: this rank's gradients, which are means over its own `samples` samples. A rank may have 0 samples;
-//   then its gradients hold anything, also NaN. At least one rank has a sample.
+//   then its gradients may hold anything, even NaN. At least one rank has a sample.
 // - Constraint: only all_reduce: every gradient is sent once, and in addition at most one tensor with one
 //   number.
 // - Example: gradients [2], [5], [8] and [10] over 3, 3, 3 and 1 samples: all ranks end with [5.5].

@@ -1,5 +1,5 @@
 // Sections 6 and 7 of the demonstration: DataParallel, which drives all devices of a node from one process,
-// beside DDP, which has a process per device.
+// compared with DDP, which has a process per device.
 #pragma once
 
 namespace one_process {

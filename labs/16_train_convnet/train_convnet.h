@@ -81,8 +81,8 @@ struct EpochResult {
 
 // Options for DistributedDataParallel with which the buckets are the same in every step. Without them,
 // DistributedDataParallel learns in its first step in which order the gradients become ready, and then fills
-// its buckets anew. A resumed run has a first step, too. There it would add in another order than a run that
-// was never interrupted.
+// its buckets anew. A resumed run has a first step, too. There it would add in a different order from a run
+// that was never interrupted.
 inline const dist::DdpOptions same_buckets = [] {
   dist::DdpOptions options;
   options.find_unused_parameters = true;  // then the order is not learned

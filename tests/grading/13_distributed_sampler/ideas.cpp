@@ -167,7 +167,7 @@ const std::vector<ShareIdea>& share_ideas() {
        "every epoch has the order of epoch 0; fix: shuffle with the seed seed + epoch, where set_epoch() "
        "sets the epoch",
        [](const Part& p) { return p.dealt(p.list(p.asked.seed)); }},
-      {"seed_ignored", "the shuffle uses the epoch alone as its seed; fix: use seed + epoch",
+      {"seed_ignored", "the shuffle uses only the epoch as its seed; fix: use seed + epoch",
        [](const Part& p) { return p.dealt(p.list(static_cast<std::uint64_t>(p.epoch))); }},
       {"a_shuffle_of_its_own",
        "every rank shuffles with a seed of its own, so the parts overlap, and some samples are read by no "

@@ -19,7 +19,7 @@ std::vector<std::int64_t> draw_samples(Random& random, int ranks) {
 
 // ------------------------------------------------------------------------------- part 1: broadcast_weights
 
-TEST(Part1Weights, rank_0s_weights_everywhere) {
+TEST(Part1Weights, the_weights_of_rank_0_everywhere) {
   worth(8, 1);
   Random random("weights");
   for (const int n : {2, random.between(3, 6), 1}) {

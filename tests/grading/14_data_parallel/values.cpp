@@ -164,7 +164,7 @@ void expect_in_place(const Asked& asked) {
     if (is_in_place(replies[rank])) continue;
     misconception("not_in_place", not_in_place_in_words);
     ADD_FAILURE() << fmt::format(
-        "{}: afterwards a tensor of rank {} has other memory than the caller gave; expected the same memory, "
+        "{}: afterwards a tensor of rank {} is not in the memory that the caller gave; expected that memory, "
         "written in place",
         asked.call, rank);
     return;

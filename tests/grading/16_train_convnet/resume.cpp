@@ -133,8 +133,9 @@ void expect_resumed(const Asked& asked, int killed_in) {
     if (replies[rank].at("numbers") == whole[rank].at("numbers")) continue;
     diagnose_resumed(asked, killed_in, replies);
     ADD_FAILURE() << fmt::format(
-        "train_model on {} ranks, killed in epoch {} and resumed: at the end rank {} has another model than "
-        "after a run that was not killed, at a relative distance of {:.1e}",
+        "train_model on {} ranks, killed in epoch {} and resumed: at the end the model of rank {} is not "
+        "that of "
+        "a run that was not killed, at a relative distance of {:.1e}",
         asked.ranks, killed_in, rank,
         distance(numbers_of(whole[rank].at("numbers")), numbers_of(replies[rank].at("numbers"))));
     return;
@@ -144,7 +145,8 @@ void expect_resumed(const Asked& asked, int killed_in) {
   if (whole[0].at("orders") <= 1) return;
   misconception("adds_in_another_order", other_buckets_in_words);
   ADD_FAILURE() << fmt::format(
-      "train_model on {} ranks: in the first step of a run the gradients are in another order than later, so "
+      "train_model on {} ranks: in the first step of a run the gradients are in a different order from "
+      "later, so "
       "they are added in another order; a resumed run has a first step, too",
       asked.ranks);
 }

@@ -90,7 +90,7 @@ TEST(Part3Evaluate, a_rank_without_samples) {
   expect_accuracy(asked);
 }
 
-TEST(Part3Evaluate, rank_0s_model_in_evaluation_mode) {
+TEST(Part3Evaluate, the_model_of_rank_0_in_evaluation_mode) {
   worth(8, 3);
   Random random("whose");
   Asked asked = draw_asked(random, random.between(2, 4));

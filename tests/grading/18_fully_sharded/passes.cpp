@@ -188,7 +188,7 @@ bool calls_are_right(const Pass& pass, const judge::SimRun& done) {
     if (got.calls == right.calls && got.bytes == right.bytes) continue;
     if (pass.prefetches() && name == all_gather && got.calls > units && got.calls < 2 * units + 1)
       misconception("prefetches_the_wrong_neighbour",
-                    "units are gathered that are not needed next, and then the right ones besides; fix: "
+                    "units that are not needed next are gathered in addition to the right ones; fix: "
                     "forward prefetches unit i + 1, backward unit i - 1");
     else if (got.calls == 2 * right.calls && got.bytes == right.bytes)
       misconception("a_collective_for_each_parameter",
@@ -281,7 +281,7 @@ void expect_memory(judge::Random& random, const Pass& pass) {
     else if (pass.prefetches() && held <= allowed + 1.5 + 1 / n)
       misconception(
           "two_reductions_in_flight",
-          "more is held than one gather and one reduction beside the unit that computes, as if two "
+          "more is held than the unit that computes, one gather and one reduction, as if two "
           "reductions were in flight; fix: finish the last reduction before you start the next one");
     else
       misconception(
@@ -290,7 +290,8 @@ void expect_memory(judge::Random& random, const Pass& pass) {
           "reduction of a unit right after its backward, finish it before the next reduction starts, and "
           "keep only this rank's shard");
     ADD_FAILURE() << fmt::format(
-        "{}, each unit has {:.0f} bytes: beside its shards and their gradients ({:.0f} bytes) rank {} may "
+        "{}, each unit has {:.0f} bytes: in addition to its shards and their gradients ({:.0f} bytes) rank "
+        "{} may "
         "hold {:.2f} units at the same time; it held about {:.2f}",
         text_of(pass), unit, own, rank, allowed, held);
     return;
@@ -323,7 +324,7 @@ void expect_process_memory(judge::Random& random, const std::string& call) {
   if (took <= own + more * unit / 2) return;
   misconception(
       "keeps_whole_units_outside_of_tensors",
-      "whole parameters or gradients are kept in other memory than that of tensors, and it is the same "
+      "whole parameters or gradients are kept in memory that is not that of tensors, and it is the same "
       "memory: nothing is saved; fix: keep the shards only, and gather each unit when it is needed");
   ADD_FAILURE() << fmt::format(
       "{} of {} units takes {:.0f} MiB more of a process than of {} units, on {} ranks; the shards of these "

@@ -35,9 +35,10 @@ void diagnose(const dist::check::Finding& finding) {
 
 void diagnose_complaint(const std::string& complaint) {
   if (complaint.starts_with("middle"))
-    misconception("columns_of_other_ranks",
-                  "what is between the two layers was given other columns than this rank's; fix: it gets the "
-                  "output of this rank's part of `first`, as it is");
+    misconception(
+        "columns_of_other_ranks",
+        "what is between the two layers was given columns that are not this rank's; fix: it gets the "
+        "output of this rank's part of `first`, as it is");
   else if (complaint.starts_with("add_gradients"))
     misconception("gradients_of_other_tokens",
                   "x and grad of add_gradients() do not belong together; fix: both have a row for each of "

@@ -1,6 +1,6 @@
 // Misconception: the best first weights are the mean of all ranks' first weights.
 //
-// Killed by: Part1Weights.rank_0s_weights_everywhere
+// Killed by: Part1Weights.the_weights_of_rank_0_everywhere
 // Diagnosis: means_in_place_of_rank_0
 #include "mutant.h"
 #define broadcast_weights right_broadcast_weights

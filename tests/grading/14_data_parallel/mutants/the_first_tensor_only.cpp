@@ -1,6 +1,6 @@
 // Misconception: one broadcast sends all weights.
 //
-// Killed by: Part1Weights.rank_0s_weights_everywhere
+// Killed by: Part1Weights.the_weights_of_rank_0_everywhere
 // Diagnosis: first_tensor_only
 #include "mutant.h"
 #define broadcast_weights right_broadcast_weights

@@ -1,7 +1,7 @@
 // Misconception: all ranks create their weights with the same program, so the weights are the same. (They are
 // only with the same seed and the same libraries, and as long as no rank loads a checkpoint.)
 //
-// Killed by: Part1Weights.rank_0s_weights_everywhere
+// Killed by: Part1Weights.the_weights_of_rank_0_everywhere
 // Diagnosis: every_rank_keeps_its_own
 #include "mutant.h"
 #define broadcast_weights right_broadcast_weights

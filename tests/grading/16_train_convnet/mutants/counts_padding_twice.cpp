@@ -1,4 +1,4 @@
-// Misconception: the sampler of the training deals the test samples, too. It pads.
+// Misconception: the training sampler also deals out the test samples. It pads.
 //
 // Killed by: Part3Evaluate.every_sample_once
 // Diagnosis: counts_padding_twice

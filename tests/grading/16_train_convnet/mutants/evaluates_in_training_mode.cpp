@@ -1,7 +1,7 @@
 // Misconception: without gradients there is no training, so the mode makes no difference. Batch norm behaves
 // differently in the two modes.
 //
-// Killed by: Part3Evaluate.rank_0s_model_in_evaluation_mode
+// Killed by: Part3Evaluate.the_model_of_rank_0_in_evaluation_mode
 // Diagnosis: evaluates_in_training_mode
 #include "mutant.h"
 #define evaluate right_evaluate

@@ -1,7 +1,7 @@
 // Misconception: after an epoch of DDP all ranks have the same model. They do not have the same running
 // statistics.
 //
-// Killed by: Part3Evaluate.rank_0s_model_in_evaluation_mode
+// Killed by: Part3Evaluate.the_model_of_rank_0_in_evaluation_mode
 // Diagnosis: every_rank_judges_its_own_model
 #include "mutant.h"
 #define evaluate right_evaluate

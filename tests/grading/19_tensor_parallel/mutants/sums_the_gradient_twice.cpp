@@ -1,4 +1,5 @@
-// Misconception: the gradient is summed behind each of the two layers, as it is not known who needs it.
+// Misconception: the gradient is summed after each of the two layers, as it is not known which of them needs
+// it.
 //
 // Killed by: Part2Pair.as_on_one_rank
 // Diagnosis: sums_what_is_whole
