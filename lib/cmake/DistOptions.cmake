@@ -42,6 +42,15 @@ set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
 endif()
+# GCC collects its garbage late where there is memory for that: a twentieth of the time. The flag comes first, and once.
+if(PROJECT_IS_TOP_LEVEL AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_CXX_FLAGS MATCHES "ggc-min-heapsize")
+  cmake_host_system_information(RESULT megabytes QUERY TOTAL_PHYSICAL_MEMORY)
+  cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
+  math(EXPR megabytes_per_core "${megabytes} / ${cores}")
+  if(megabytes_per_core GREATER_EQUAL 1500)
+    string(PREPEND CMAKE_CXX_FLAGS "--param=ggc-min-heapsize=1000000 ")  # kB
+  endif()
+endif()
 # The development build: lines, but no variables, in the library's debug information (a lab's file has both), and
 # little effort for programs whose speed does not matter.
 set(development $<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>)
