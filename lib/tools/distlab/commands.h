@@ -28,7 +28,8 @@ inline constexpr int exit_usage = 2;    // the command line is wrong
 inline constexpr int exit_missing = 3;  // something needed is missing; the message says how to get it
 
 struct TestOptions {
-  bool full = false;
+  bool full = false;  // none is left out
+  bool rest = false;  // all that has not the label "quick"
   bool verbose = false;
   bool rerun_failed = false;
   std::string filter, label;  // regular expressions; empty: all tests

@@ -19,11 +19,25 @@
 namespace distlab {
 namespace {
 
+// Without a choice of its own: tests with the label "quick", which reach every layer and every lab.
+bool is_quick(const TestOptions& options) {
+  return !options.full && !options.rest && options.filter.empty() && options.label.empty() &&
+         !options.rerun_failed;
+}
+
 std::vector<std::string> ctest_command(const TestOptions& options) {
   const unsigned jobs = options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
   std::vector<std::string> argv{"ctest", "--test-dir", workspace().build.string(),
                                 "-V",    "-j",         std::to_string(jobs)};
-  if (!options.full) argv.insert(argv.end(), {"-LE", "^full$"});
+  const auto add = [&argv](const char* option, const char* labels) {
+    argv.insert(argv.end(), {option, labels});
+  };
+  if (options.rest)
+    add("-LE", options.full ? "^quick$" : "^(quick|full)$");
+  else if (is_quick(options))
+    add("-L", "^quick$");
+  else if (!options.full)
+    add("-LE", "^full$");
   if (!options.filter.empty()) argv.insert(argv.end(), {"-R", options.filter});
   if (!options.label.empty()) argv.insert(argv.end(), {"-L", options.label});
   if (options.rerun_failed) argv.emplace_back("--rerun-failed");
@@ -65,15 +79,16 @@ void print_tier() {
   for (std::string line; std::getline(file, line);) fmt::print("{}\n", line);
 }
 
-void print_summary(const TestReport& report, bool is_whole) {
+void print_summary(const TestReport& report, const TestOptions& options) {
   fmt::print("\n");
-  if (is_whole) print_tier();
+  if ((options.full || options.rest) && options.filter.empty() && options.label.empty()) print_tier();
   for (const auto& [reason, cases] : report.skip_reasons()) fmt::print("skipped {}: {}\n", cases, reason);
   for (const auto& name : report.failures()) fmt::print("{}: {}\n", styled(Style::bad, "failed"), name);
   if (!report.failures().empty()) {
     fmt::print("their whole output: {}\nto run only these again: ./distlab test --rerun-failed\n",
                (workspace().build / "Testing/Temporary/LastTest.log").string());
   }
+  if (is_quick(options)) fmt::print("these are the quick ones; all tests: ./distlab test --full\n");
   fmt::print("{}\n", report.summary());
 }
 
@@ -125,7 +140,7 @@ int run_tests(const TestOptions& options) {
     return exit_missing;
   }
   if (report.finished() == 0) return say_why_none_ran(options, ended.exit_code, remarks);
-  print_summary(report, options.filter.empty() && options.label.empty() && !options.rerun_failed);
+  print_summary(report, options);
   // ctest's exit code counts as well, because it may have ended early.
   return report.failed() > 0 || ended.exit_code != 0 ? exit_failed : exit_ok;
 }

@@ -89,11 +89,16 @@ expect 'one' called 'ninja -C .* distlab lab_02$'
 
 begin 'tests of one label need no more than those'
 door doctor
-printf 'build tests_unit: phony\nbuild tests_concurrency: phony\n' > "$tree/build/dev/build.ninja"
+printf 'build tests_%s: phony\n' unit concurrency quick > "$tree/build/dev/build.ninja"
 door test --label unit
 expect 'one' called 'ninja -C .* distlab tests_unit$'
 door test --full --label 'unit|concurrency' -j 2
 expect 'two' called 'ninja -C .* distlab tests_unit tests_concurrency$'
+door test -j 3
+expect 'without a choice: the quick ones' called 'ninja -C .* distlab tests_quick$'
+: > "$calls"
+door test --rest
+expect 'the rest: everything' called 'ninja -C .* all$'
 door test --label 'uni.*'
 expect 'a pattern: everything' called 'ninja -C .* all$'
 

@@ -42,10 +42,11 @@ class TestCommand : public testing::Test {
     unsetenv("DISTLAB_ROOT");
     unsetenv("DISTLAB_BUILD");
   }
-  void add(const std::string& name, const std::string& shell, const std::string& properties = "") {
+  void add(const std::string& name, const std::string& shell,
+           const std::string& properties = "LABELS quick") {
     std::ofstream file(tree_ / "CTestTestfile.cmake", std::ios::app);
     file << "add_test(" << name << " sh -c [[" << shell << "]])\n";
-    if (!properties.empty()) file << "set_tests_properties(" << name << " PROPERTIES " << properties << ")\n";
+    file << "set_tests_properties(" << name << " PROPERTIES " << properties << ")\n";
   }
   static std::string last_line(const std::string& text) {
     const auto end = text.find_last_not_of('\n');
@@ -233,18 +234,24 @@ TEST_F(TestCommand, AFailureShowsWhatItSaidAndExits1) {
 
 TEST_F(TestCommand, SkippedTestsSayWhy) {
   add("unit.a", "true");
-  add("hosts", "echo 'namespaces are not permitted'; exit 77", "SKIP_RETURN_CODE 77");
+  add("hosts", "echo 'namespaces are not permitted'; exit 77", "SKIP_RETURN_CODE 77 LABELS quick");
   const auto run = distlab_program({"test"});
   EXPECT_EQ(run.exit_code, 0) << run.output;
   EXPECT_TRUE(contains(run.output, "skipped 1: namespaces are not permitted")) << run.output;
   EXPECT_EQ(last_line(run.output), "1 passed, 0 failed, 1 skipped");
 }
 
-TEST_F(TestCommand, LongTestsRunOnlyWithFull) {
-  add("short", "true", "LABELS unit");
+TEST_F(TestCommand, RunsTheQuickOnesTheRestOrAll) {
+  add("short", "true", "LABELS \"unit;quick\"");
+  add("middle", "true", "LABELS unit");
+  add("other", "true", "LABELS unit");
   add("long", "true", "LABELS \"integration;full\"");
-  EXPECT_EQ(last_line(distlab_program({"test"}).output), "1 passed, 0 failed");
-  EXPECT_EQ(last_line(distlab_program({"test", "--full"}).output), "2 passed, 0 failed");
+  const auto quick = distlab_program({"test"}).output;
+  EXPECT_TRUE(quick.ends_with("all tests: ./distlab test --full\n1 passed, 0 failed\n")) << quick;
+  EXPECT_EQ(last_line(distlab_program({"test", "--rest"}).output), "2 passed, 0 failed");
+  EXPECT_EQ(last_line(distlab_program({"test", "--rest", "--full"}).output), "3 passed, 0 failed");
+  EXPECT_EQ(last_line(distlab_program({"test", "--full"}).output), "4 passed, 0 failed");
+  EXPECT_EQ(last_line(distlab_program({"test", "--label", "unit"}).output), "3 passed, 0 failed");
   EXPECT_EQ(last_line(distlab_program({"test", "--full", "--label", "integration"}).output),
             "1 passed, 0 failed");
   EXPECT_EQ(last_line(distlab_program({"test", "--full", "--filter", "^l"}).output), "1 passed, 0 failed");

@@ -6,9 +6,11 @@ namespace distlab {
 namespace {
 
 void add_test_command(CLI::App& app, int& exit_code) {
-  const auto [command, options] =
-      add_command(app, exit_code, "test", "Run all tests (a few minutes); --full: as CI does", run_tests);
-  command->add_flag("--full", options->full, "run the long tests as well");
+  const auto [command, options] = add_command(
+      app, exit_code, "test", "Test every layer and every lab (a few minutes); --full: all tests", run_tests);
+  command->add_flag("--full", options->full, "run all tests, an hour's with all that they build");
+  command->add_flag("--rest", options->rest,
+                    "run what is left out without an option, except for the longest: with --full, those too");
   command->add_option("--filter", options->filter,
                       "run only tests whose name matches this regular expression");
   command->add_option("--label", options->label,

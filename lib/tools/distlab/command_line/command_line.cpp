@@ -28,7 +28,7 @@ Your first hour:
   ./distlab watch 0      grade whenever you save, with a key for each of these
   ./distlab              see what comes next, on any later day
 
-If something is wrong: ./distlab doctor checks this machine, ./distlab test runs all tests.
+If something is wrong: ./distlab doctor checks this machine, ./distlab test tests it all.
 
 Exit codes: 0 success, 1 failed (a test, a grade, a compilation), 2 wrong usage, 3 something needed is missing.
 )";
