@@ -26,7 +26,7 @@ void exchange(const dist::Tensor& mine, dist::Tensor& theirs, int partner) {
 
 void ring_shift(const dist::Tensor& out, dist::Tensor& in) {
   // TODO: in a ring of one rank, copy.
-  // TODO: compute the next and the previous rank, also for the first and last.
+  // TODO: compute the next and the previous rank, for the first and last rank too.
   // TODO: which ranks send first? With a good choice most ranks work at the same
   // time.
   DIST_TODO("lab 03, part 3: give to the next rank of the ring, take from the previous one");

@@ -28,7 +28,7 @@ void all_gather(Tensor& data) {
 }
 
 void ring_all_reduce(Tensor& data) {
-  // TODO: you have written both halves already.
+  // TODO: you have already written both halves.
   DIST_TODO("lab 09, part 3: both halves together");
 }
 

@@ -169,8 +169,8 @@ void story_of_the_lab() {
   dist::spawn(ranks, first_weights);
   say("\n2  A last batch of ten samples on four processes; each gradient is the sample itself");
   dist::spawn(ranks, last_batch);
-  say(fmt::format(
-      "\n3  A weight that was 100, after {} steps; the samples of four ranks are 0, 30, 120 and 270", steps));
+  say(fmt::format("\n3  A weight that was 100, after {} steps; four ranks have 0, 30, 120 and 270 samples",
+                  steps));
   say("                 one process   gradients       server   weights averaged");
   compare("momentum", momentum);
   compare("Adam", adam);

@@ -99,7 +99,7 @@ Tensor sequence_backward(Pair& pair, const Kept& kept, const Tensor& grad, const
 
 void sum_gradients(std::vector<Tensor>& gradients, const ProcessGroup& group) {
   // TODO: one message is cheaper than many.
-  DIST_TODO("lab 19, part 5: gradients of what every rank has whole");
+  DIST_TODO("lab 19, part 5: gradients of parameters that every rank has");
 }
 
 }  // namespace lab

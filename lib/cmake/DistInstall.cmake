@@ -15,7 +15,7 @@ write_basic_package_version_file(distlabConfigVersion.cmake COMPATIBILITY SameMi
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/distlabConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/distlabConfigVersion.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/distlab COMPONENT development)
 
-# pkg-config finds the prefix from where the file lies.
+# pkg-config finds the prefix from where the file is.
 file(RELATIVE_PATH DIST_PC_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/distlab.pc.in distlab.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/distlab.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig

@@ -1,5 +1,5 @@
 # oneDNN, as DIST_ONEDNN asks: AUTO, ON or OFF. Sets DIST_HAVE_ONEDNN, DIST_ONEDNN_VERSION and DIST_ONEDNN_WHY; makes the
-# target oneDNN::onednn. Without it layers compute in plain loops on the CPU: right, and several times slower.
+# target oneDNN::onednn. Without it layers compute in plain loops on the CPU: correctly, but several times slower.
 
 set(DIST_HAVE_ONEDNN OFF)
 set(DIST_ONEDNN_WHY "switched off by DIST_ONEDNN=OFF, configure with -DDIST_ONEDNN=AUTO")
@@ -23,7 +23,7 @@ if(NOT DIST_ONEDNN STREQUAL "OFF")
     set(DIST_ONEDNN_WHY "${found} is not version 2 or 3 on GNU's OpenMP, as libdnnl-dev of Debian and Ubuntu is")
     check_cxx_source_compiles("${check}" DIST_ONEDNN_SUITS)
     if(DIST_ONEDNN_SUITS)
-      set(DIST_ONEDNN_WHY "${found} computes wrongly on this machine, as 3.7.2 is known to: take another version")
+      set(DIST_ONEDNN_WHY "${found} computes wrongly on this machine, as 3.7.2 is known to: install another version")
       check_cxx_source_runs("${check}" DIST_ONEDNN_IS_RIGHT)
     endif()
     unset(CMAKE_REQUIRED_FLAGS)

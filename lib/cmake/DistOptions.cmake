@@ -15,7 +15,7 @@ foreach(name CUDA NCCL MPI ONEDNN ZLIB)
 endforeach()
 option(DIST_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(DIST_BUILD_LABS "Build the labs" ${PROJECT_IS_TOP_LEVEL})
-set(DIST_MUTANTS tier CACHE STRING "Wrong answers that the grading is tried on: tier (of a lab that has not changed, a sample) or all")
+set(DIST_MUTANTS tier CACHE STRING "Wrong answers that the grading is tested on: tier (of a lab that has not changed, a sample) or all")
 set_property(CACHE DIST_MUTANTS PROPERTY STRINGS tier all)
 if(NOT DIST_MUTANTS MATCHES "^(tier|all)$")
   message(FATAL_ERROR "DIST_MUTANTS is \"${DIST_MUTANTS}\": give tier or all")
@@ -73,8 +73,8 @@ target_compile_options(
                           $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wshadow>  # Clang's takes P2P::isend for a variable
                           $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-pass-failed>  # a loop may stay scalar
                           $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>
-                          # False of library code that is inlined into ours: "a" + std::string at -O3 (GCC's bug
-                          # 105651), fmt 9's numbers by GCC 13.
+                          # False positives in library code that is inlined into ours: "a" + std::string at -O3
+                          # (GCC's bug 105651), fmt 9's numbers by GCC 13.
                           "$<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<OR:$<CONFIG:Release>,$<NOT:$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>>>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow>")
 if(DIST_WERROR)
   target_compile_options(dist_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)

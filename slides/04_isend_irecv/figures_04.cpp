@@ -1,5 +1,5 @@
 // What swapping half a MiB takes on the virtual time of a laptop, in microseconds, and with 60 of them
-// computed behind it.
+// computed meanwhile.
 #include <dist/dist.h>
 #include <fmt/format.h>
 

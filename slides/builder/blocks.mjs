@@ -1,7 +1,7 @@
 // The fenced blocks of a deck that are more than text. Each becomes HTML:
 //
 //   ```cpp, ```sh, ```text     as large as there is room
-//   ```code FILE NAME [PIXELS] a definition, or what is between markers (excerpt.mjs), so high at most
+//   ```code FILE NAME [PIXELS] a definition, or what is between markers (excerpt.mjs), at most this high
 //   ```player all_reduce ...   what `distlab sim` takes, or "./name" for a program beside the deck; "view=tree", "predict"
 //                              and "lanes" are the player's
 //   ```figure sim ...          the plot of this command

@@ -1,6 +1,7 @@
 // Figures in a deck's text: what a program can compute is not typed. "<!-- figures sim all_reduce -n 8 -->" names a command
 // of distlab, "<!-- figures ./name -->" a program beside the deck. In all of the deck {{ring}} is then what that prints in the
-// one line that begins with "ring", behind this name; {{ring: 2}} is the second word of it, {{ring: |}} all words, a cell each.
+// one line that begins with "ring", after this name; {{ring: 2}} is the second word of it, {{ring: |}} all words,
+// a cell each.
 import {printedBy} from './program.mjs';
 
 const declared = /^<!-- figures (.+) -->\n/gm, asked = /\{\{([^{}\n]+?)(?:: (\d+|\|))?\}\}/g;

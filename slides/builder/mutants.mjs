@@ -15,7 +15,7 @@ export function mutantOf(lab, mutant) {
   const row = table.split('\n').find(line => line.startsWith(`| ${mutant} |`));
   if (!row) throw new Error(`lab ${lab} has no wrong answer "${mutant}"`);
   const [, , told = '', killedBy = ''] = row.split('|').map(cell => cell.trim());
-  // What follows the first sentence, also in brackets, is often the answer.
+  // What follows the first sentence, even in brackets, is often the answer.
   const misconception = /^.*?[.?!](?=\s[A-Z(]|$)/.exec(told)?.[0] ?? told;
   return {misconception, killedBy};
 }

@@ -86,7 +86,7 @@ class MadeUpClass {
     return distlab::run_captured(argv);
   }
 
-  // How many are not as they should be; each has been said.
+  // How many are not as they should be; each has been reported.
   int unexpected() const {
     const auto expected = read_expected(made_ / "expected");
     int wrong = expected.empty() ? 1 : 0;

@@ -14,7 +14,7 @@ int main(int count, char** arguments) {
     if (entry.path().extension() == ".html") pages.push_back(entry.path());
   }
   auto dead = docs::dead_links(pages);
-  // Doxygen 1.9 links a section of public classes within a class also where all of them are private.
+  // Doxygen 1.9 links a section of public classes within a class even where all of them are private.
   std::erase_if(dead,
                 [](const std::string& line) { return line.find("#nested-classes,") != std::string::npos; });
   for (const std::string& line : dead) std::fprintf(stderr, "%s\n", line.c_str());

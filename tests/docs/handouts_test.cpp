@@ -13,7 +13,7 @@ namespace {
 
 constexpr int most_columns = 100;
 
-// The columns of UTF-8 text in a font of one width, in which a sign of Chinese has two.
+// The columns of UTF-8 text in a font of one width, in which a Chinese character takes two.
 int columns(std::string_view text) {
   int all = 0;
   for (const char c : text) {
@@ -49,7 +49,7 @@ void check(const std::filesystem::path& page) {
           << page.string() << ":" << number << ": let the line go on in the next one";
     else
       EXPECT_FALSE(is_list_by_accident(line))
-          << page.string() << ":" << number << ": end the line before with this sign";
+          << page.string() << ":" << number << ": end the previous line with this sign";
   }
   EXPECT_FALSE(is_block) << page << ": a block does not end";
 }

@@ -12,7 +12,7 @@ namespace docs {
 std::vector<std::string> markdown_links(const std::string& page);
 std::vector<std::string> html_links(const std::string& page);
 
-// What may stand behind a #: names given in <a name="..."> or id="...", and a Markdown page's headings, as
+// What may follow a #: names given in <a name="..."> or id="...", and a Markdown page's headings, as
 // GitHub writes them: "## What it costs" is what-it-costs.
 std::set<std::string> markdown_anchors(const std::string& page);
 std::set<std::string> html_anchors(const std::string& page);

@@ -47,7 +47,7 @@ for page in "$@"; do
   elif [[ $update ]]; then
     cp "$folder/page.md" "$page"
   elif ! diff -u "$page" "$folder/page.md"; then
-    echo "$page shows what the simulator draws no more: tests/docs/pictures_test.sh DISTLAB --update $page"
+    echo "$page shows what the simulator no longer draws: tests/docs/pictures_test.sh DISTLAB --update $page"
     status=1
   fi
 done

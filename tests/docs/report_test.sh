@@ -12,7 +12,7 @@ grep -F '  labs/00_first_steps/' "$2/tests/grading/starters.sha256" | (cd "$2" &
   exit 77
 }
 
-# A block is what is between two lines of ```; the one that is asked for has a line that begins so.
+# A block is what is between two lines of ```; the one that is asked for has a line that begins that way.
 block() { # PAGE WORDS
   awk -v words="$2" '/^```/ { if (inside && found) exit; inside = !inside; text = ""; next }
        inside { text = text $0 "\n"; if (index($0, words) == 1) found = 1 }

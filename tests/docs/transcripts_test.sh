@@ -17,7 +17,7 @@ comparable() {
 }
 
 # A handout's blocks have at most 100 columns (handouts_test.cpp). There a longer line goes on in the next one, two
-# columns further in than it begins. (Lines with other signs than ASCII are never that long.)
+# columns further in than it begins. (Lines with characters other than ASCII are never that long.)
 wrapped() {
   awk 'function wrap(line, indent,   cut) {
          if (length(line) <= 100 || line ~ /[^ -~]/) { print line; return }

@@ -1,4 +1,4 @@
-// How near all_reduce comes to what the GPU's memory can do: ranks that are threads of one process share it.
+// How close all_reduce comes to what the GPU's memory can do: ranks that are threads of one process share it.
 #include <algorithm>
 #include <chrono>
 #include <iostream>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What collectives cost on this GPU, for RESULTS.md: bench.sh DISTLAB CHECKOUT BUILD. Rows as JSON in BUILD/gpu_bench.
-# 77: skipped. Figures of a build for development are not worth writing down: ./distlab --preset release test --gpu.
+# 77: skipped. Figures of a development build are not worth writing down: ./distlab --preset release test --gpu.
 set -euo pipefail
 program=$1
 export DISTLAB_ROOT=$2 DISTLAB_BUILD=$3
@@ -23,7 +23,7 @@ for collective in all_gather reduce_scatter broadcast all_to_all; do
 done
 "$program" bench send_recv --backend cuda -n 2 --min 1KiB --max 64MiB --factor 256 --json "$out/cuda_send_recv.json"
 
-# Beside NCCL, where the build has it; without it bench ends with 3.
+# Compared with NCCL, where the build has it; without it bench ends with 3.
 beside_nccl() { # NAME OPTION...
   local name=$1
   shift

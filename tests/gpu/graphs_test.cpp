@@ -134,7 +134,7 @@ TEST_F(GraphsOnGpu, RanksThatShareAGpu) {
   for (const int ranks : {1, 2, 4}) expect_alike_by_ddp("cuda", ranks, false);
 }
 
-// NCCL's calls are captured, beside the backward.
+// NCCL's calls are captured, in parallel with the backward pass.
 TEST_F(GraphsOnGpu, AllReducesByNcclInTheGraph) { expect_alike_by_ddp("nccl", 1, true); }
 
 TEST_F(GraphsOnGpu, RefusesToReadOnTheHost) {

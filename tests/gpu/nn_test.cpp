@@ -1,4 +1,4 @@
-// Layers and optimizers on a GPU against the CPU, which is right (unit.nn).
+// Layers and optimizers on a GPU against the CPU, which is the reference (unit.nn).
 #include <array>
 #include <cmath>
 

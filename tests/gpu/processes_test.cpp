@@ -164,7 +164,7 @@ TEST_F(GpuNccl, RanksThatShareAGpuAreToldWhatToDo) {
   }
 }
 
-// A device that a process does not use gets no context of it, which would take some hundred MB there.
+// A device that a process does not use gets no context of it, which would take a few hundred MB there.
 TEST_F(GpuProcessesThatUseTheSecondGpu, LeaveTheFirstAlone) {
   ProcessRanks ranks(1, [](int, const auto&) -> std::string {
     if (device_api(DeviceType::cuda).count() < 2) return skipped + "this needs two GPUs";

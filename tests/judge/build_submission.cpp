@@ -54,7 +54,7 @@ class Build {
                                                   {Kit::object, object},
                                                   {Kit::dependencies, object.string() + ".d"}}),
                     .readable = kit_.compile_reads};
-    // Messages and findings name the file, not where it happened to lie.
+    // Messages and findings name the file, not where it happened to be.
     command.argv.push_back(fmt::format("-ffile-prefix-map={}/=", scratch_.path()));
     command.argv.emplace_back("-fdiagnostics-color=never");
     return run(command);

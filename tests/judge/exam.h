@@ -1,4 +1,4 @@
-// Exam: what a grading test says beside passed or failed: what it is worth, which part of the lab it looks
+// Exam: what a grading test says besides passed or failed: what it is worth, which part of the lab it looks
 // at, and which misconception a wrong answer shows. They are in the report (report.h) that `distlab grade`
 // reads.
 #pragma once
@@ -36,7 +36,7 @@ std::string error_of(const Json& attempt, std::string_view code, std::string_vie
 bool is_error(const Json& attempt);
 bool is_todo(const Json& attempt);  // what it asks for is not written yet
 
-// Numbers that no one can know before, and that `--seed` brings back. `purpose` separates the streams of
+// Numbers that no one can know in advance, and that `--seed` brings back. `purpose` separates the streams of
 // tests.
 class Random {
  public:

@@ -1,4 +1,4 @@
-// Kit: what a lab's runner is built from, beside the graded file, and by which commands: those of this build
+// Kit: what a lab's runner is built from, besides the graded file, and by which commands: those of this build
 // tree.
 #pragma once
 

@@ -62,7 +62,7 @@ void tell(int signal, const siginfo_t* info, std::uintptr_t interrupted) {
   const int count = ::backtrace(frames.data(), most_frames);
   const char* between = "";
   for (const void* frame : std::span(frames).first(static_cast<std::size_t>(count))) {
-    // Where a call returns to may be another line than the call.
+    // Where a call returns to may be a different line from the call.
     const auto place = reinterpret_cast<std::uintptr_t>(frame), at = place == interrupted ? place : place - 1;
     if (at < prepared.begin || at >= prepared.end) continue;
     add("%s%zu", between, at - prepared.base);

@@ -51,7 +51,7 @@ std::vector<std::string> chain(const std::string& name, std::size_t at) {
   }
 }
 
-// "dist::data" in "dist::data::Sampler::size()", also where that is an argument of a template.
+// "dist::data" in "dist::data::Sampler::size()", even where that is an argument of a template.
 bool lies_in(const std::string& name, const std::string& space) {
   const auto whole = space + "::";
   for (auto at = name.find(whole); at != std::string::npos; at = name.find(whole, at + 1)) {
@@ -121,7 +121,7 @@ std::string foreign_symbol(const std::string& symbols, const std::set<std::strin
     const auto owner =
         std::ranges::find_if(theirs, [&](const char* start) { return symbol.name.starts_with(start); });
     const bool is_judges = symbol.name.starts_with("judge::") || symbol.name.starts_with("testing::");
-    // Weak ones are as good as strong ones where the linker comes to them first.
+    // Weak ones are as good as strong ones where the linker reaches them first.
     const bool is_defined = symbol.is_strong() || (is_judges && symbol.is("WVuiA"));
     if (is_defined && owner != theirs.end())
       return fmt::format("it defines {}, which is not a lab's to define", symbol.name);

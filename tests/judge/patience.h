@@ -22,12 +22,12 @@ class Patience {
   explicit Patience(const Limits& limits);
 
   // Whether it is used up by these processes and all that they have started, or by what this program works
-  // for them. They are looked at some hundred times before it is, and a call between takes no time. Throws
+  // for them. They are polled about a hundred times before it is, and a call between takes no time. Throws
   // Trouble when after limits.wall they have neither worked nor slept enough to say.
   // `owes`: whether they wait for something that this program has not done yet; believed for 10 s in all.
   bool is_used_up(const std::vector<pid_t>& processes, const std::function<bool()>& owes = {});
   Milliseconds asleep() const { return asleep_; }
-  // What it has seen so far of work, this program's included, and of sleep, also while this program owed
+  // What it has seen so far of work, this program's included, and of sleep, even while this program owed
   // something.
   Milliseconds spent() const { return asleep_ + owed_ + before_.worked + own_work_; }
   Milliseconds worked() const { return before_.worked; }

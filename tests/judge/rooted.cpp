@@ -40,7 +40,7 @@ void calls_mixed() {
                 "its next call");
 }
 
-// A message of one call has another size than that of another one.
+// A message of one call has a different size from that of another one.
 void diagnose_mixed_calls(const dist::check::Finding& finding) {
   const auto takes_any = [](const auto& party) {
     return party.doing.find("from any rank") != std::string::npos;

@@ -26,7 +26,7 @@ enum class Isolation {
 std::string_view name(Isolation isolation);
 Isolation weaker(Isolation one, Isolation other);
 
-// What is to run, and the files it needs beside the system's.
+// What is to run, and the files it needs besides the system's.
 struct Command {
   std::vector<std::string> argv;           // argv[0]: a path
   std::vector<std::string> readable = {};  // files and folders; what is not there is left out
@@ -40,7 +40,7 @@ struct Confined {
   Isolation isolation = Isolation::limits;
   std::vector<std::string> argv;
   std::string folder = {};                         // to go to first; empty: stay where we are
-  std::shared_ptr<PassingUser> passing_user = {};  // as whom it runs in the end, where that is one
+  std::shared_ptr<PassingUser> passing_user = {};  // the user that it runs as in the end, where there is one
   std::shared_ptr<ControlGroup> group = {};        // which it enters first, where there is one
 };
 

@@ -99,7 +99,7 @@ Report run_beside(Team& team, std::vector<dist::UniqueFd> lines, const SimPlan& 
     trouble = std::current_exception();
   }
   if (!ended) team.stop();
-  stopped.request_stop();  // also where something that a process left behind keeps its line open
+  stopped.request_stop();  // even where something that a process left behind keeps its line open
   simulation.join();
   for (const auto& why : {trouble, fault}) {
     if (why) std::rethrow_exception(why);
@@ -115,7 +115,7 @@ bool has_picture(const SimRun& run) {
          std::ranges::any_of(run.report.findings, waits);
 }
 
-// Collectives that a process has asked the simulation for, and has not told the trace of. Empty: none.
+// Collectives that a process has asked the simulation for, and has not reported to the trace. Empty: none.
 std::string hidden_collective(const SimRun& run) {
   if (run.report.trace.events.empty()) return {};
   for (std::size_t rank = 0; rank < run.done.size(); ++rank) {
@@ -130,7 +130,7 @@ std::string hidden_collective(const SimRun& run) {
         told.bytes += event.bytes;
       }
       if (done.calls > told.calls || done.bytes > told.bytes)
-        return fmt::format("rank {} has told of {} calls of {} with {} bytes; it has made {} with {} bytes",
+        return fmt::format("rank {} has reported {} calls of {} with {} bytes; it has made {} with {} bytes",
                            rank, told.calls, name, told.bytes, done.calls, done.bytes);
     }
   }

@@ -19,15 +19,15 @@
 
 namespace judge {
 
-// What the graded code has called of the library to tell other ranks something, beside messages.
+// What the graded code has called of the library to tell other ranks something, besides messages.
 struct BuiltIn {
   int rank;
   std::string name;  // "all_reduce", "new_group"
   std::string where;
 };
 
-// What the simulation has done for a rank, by the name of the call. A trace says what the process has told of
-// it.
+// What the simulation has done for a rank, by the name of the call. A trace says what the process has
+// reported of it.
 struct Done {
   int calls = 0;
   std::uint64_t bytes = 0;  // of collectives: of this rank's part

@@ -191,7 +191,7 @@ TEST(SimRun, AFailedRunOfTheJudgesOwnIsNoMeasure) {
   };
   try {
     judge::simulate_own(options, fail);
-    FAIL() << "it has ended well";
+    FAIL() << "it has succeeded";
   } catch (const std::runtime_error& error) {
     EXPECT_NE(std::string(error.what()).find("no memory"), std::string::npos) << error.what();
   }

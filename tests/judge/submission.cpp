@@ -150,7 +150,7 @@ bool leads_out(const fs::path& path) {
 std::string choose_listed(const std::string& list, const fs::path& zip, const fs::path& file) {
   const std::string name = file.filename().string(), zip_name = zip.filename().string();
   std::vector<fs::path> named, sources;
-  bool has_unreadable = false;  // names in another encoding than UTF-8 are listed as empty lines
+  bool has_unreadable = false;  // names in an encoding other than UTF-8 are listed as empty lines
   std::istringstream lines(list);
   for (std::string line; std::getline(lines, line);) {
     const fs::path path = line;
@@ -167,7 +167,7 @@ std::string choose_listed(const std::string& list, const fs::path& zip, const fs
   return goes_by_name ? anywhere(file) : any_source;
 }
 
-// The pattern fits names that are not meant, too, and what is in a folder of such a name.
+// The pattern matches names that are not meant, too, and what is in a folder of such a name.
 void expect_few(const Ran& list, const fs::path& zip, const Limits& limits, const std::string& pattern,
                 const std::string& wanted) {
   const auto is_long = [&](const Ran& listed) {

@@ -251,7 +251,7 @@ TEST_F(Submission, AZipMayBeOpenToItsOwnerAlone) {
   EXPECT_EQ(refusal(path), "taken: zipped");
 }
 
-// The unpacker's pattern fits all names that end like it.
+// The unpacker's pattern matches all names that end like it.
 TEST_F(Submission, OfAZipLittleIsUnpacked) {
   write("send_recv.cpp", "zipped");
   for (int i = 0; i < 101; ++i) write(fmt::format("more/{}send_recv.cpp", i), "more");

@@ -22,7 +22,7 @@ double expected_of(const SumsAsked& asked, const Sum& sum, int rank, int i) {
   return asked.expected ? asked.expected(sum, rank, i) : sum.total(i);
 }
 
-// What is expected of element i on `rank`; null: it does not matter. i64 exactly, also where f64 cannot hold
+// What is expected of element i on `rank`; null: it does not matter. i64 exactly, even where f64 cannot hold
 // it: the upper and the lower digits are summed by themselves.
 Json right_of(const SumsAsked& asked, const Sum& sum, int rank, int i) {
   const double right = expected_of(asked, sum, rank, i);
@@ -263,7 +263,7 @@ void expect_same_bits(const SumsAsked& asked) {
       misconception(
           "each_rank_sums_in_its_own_order",
           "float addition depends on the order: ranks that add the same numbers in different orders "
-          "get different bits, and go apart. All ranks must get the same result");
+          "get different bits, and drift apart. All ranks must get the same result");
       ADD_FAILURE() << fmt::format("{}: element {} is {} on rank 0 and {} on rank {}; expected the same bits",
                                    asked.text(), i, number_text(first[at(i)]), number_text(got[at(i)]), rank);
       return;

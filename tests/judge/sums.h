@@ -77,9 +77,9 @@ void expect_sizes(Random& random, SumsAsked asked, const std::vector<int>& sizes
 // f64 that f32 cannot hold, i64 that f64 cannot hold. `asked` has no sums yet.
 void expect_dtypes(Random& random, SumsAsked asked, int ranks, std::int64_t segment = 1);
 // The same as expect_sums(), once, on this topology. False, and the test has failed, when the numbers are
-// wrong already.
+// already wrong.
 bool run_sums(const SumsAsked& asked, const std::string& topology, SimRun& done);
-// The result of one call with order_matters(): equal on all ranks, and near the total.
+// The result of one call with order_matters(): equal on all ranks, and close to the total.
 void expect_same_bits(const SumsAsked& asked);
 
 // Many ranks, each a process: at most 64.

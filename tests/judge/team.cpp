@@ -26,11 +26,11 @@ constexpr Milliseconds look_again{20};  // whether it is overdue
 // A submission of which a rank was stopped once will probably be stopped again, so it gets half the time
 // after the first stop, and a quarter from the second on. That is still enough for a right answer. Among the
 // solutions' runs the longest work 0.7 s of the 2.5 s that are left (lab 11), and sleep 0.8 s of 1.2 (lab
-// 01): measured on two busy cores, in a build for development. A run that sets its own limit, because it
+// 01): measured on two busy cores, in a development build. A run that sets its own limit, because it
 // works long, keeps that limit.
 constexpr int least_part = 4;
 // Ranks may also be slow in every run without being stopped in any. Once all runs together have taken so much
-// more than the solutions' do, runs that do not say themselves how long they may take have still less.
+// more than the solutions' do, runs that do not themselves say how long they may take have still less.
 constexpr Milliseconds quick{250};  // nearly all runs of the solutions
 constexpr Milliseconds most_beyond{20'000};
 constexpr int least_part_beyond = 6;
@@ -115,7 +115,7 @@ void Team::start(int rank, const Json& task) {
   auto& member = *members_.at(static_cast<std::size_t>(rank));
   member.is_started = true;
   member.started = Clock::now();
-  // A process that has gone already is noticed when its end is read; one that does not read its task will be
+  // A process that has already gone is noticed when its end is read; one that does not read its task will be
   // overdue.
   const std::string frame = frame_of({{"nonce", member.nonce}, {"task", task}});
   for (std::size_t done = 0; done < frame.size();) {

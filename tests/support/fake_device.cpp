@@ -60,7 +60,7 @@ StreamHandle FakeDevice::new_stream(Device device) {
   return handle;
 }
 
-// Freed blocks whose last use is over become free in fact.
+// Freed blocks whose last use is over actually become free.
 void FakeDevice::collect(PerDevice& device) {
   std::erase_if(device.leaving, [&](const auto& block) {
     for (const auto& mark : block.second)

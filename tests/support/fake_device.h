@@ -117,7 +117,7 @@ class FakeDevice final : public DeviceApi, public GraphApi {
   std::size_t host_bytes() const { return host_bytes_; }    // copied from or to host memory
   std::size_t detours() const { return detours_; }          // copies from or to host memory not registered
   std::size_t stray_flags() const { return stray_flags_; }  // touched by streams when not registered
-  // Waits for flags that no stream has enqueued yet. Between ranks of one process CUDA may never come to it.
+  // Waits for flags that no stream has enqueued yet. Between ranks of one process CUDA may never reach it.
   std::size_t early_waits();
   // What the host has asked for: pieces of work given to streams one by one (a graph is one of them, what is
   // in it none), copies among them, graphs among them, and how often the host waited for a stream or an
@@ -161,7 +161,7 @@ class FakeDevice final : public DeviceApi, public GraphApi {
   std::byte* locate(const void* pointer, std::size_t bytes);
   TensorView locate(Device device, const TensorView& view);
 
-  // What a thread has enqueued on a stream, and on others beside it, since begin_capture().
+  // What a thread has enqueued on a stream, and on others parallel to it, since begin_capture().
   struct GraphNode {
     std::function<void()> work;
     std::set<std::size_t> after;  // positions of others

@@ -46,7 +46,7 @@ class FakeNccl final : public nccl::Library {
 
   // For tests.
   void refuse_ids(std::string why);   // make_id() fails
-  void break_comms(std::string why);  // from now on every communicator fails so; empty: none does
+  void break_comms(std::string why);  // from now on every communicator fails with this; empty: none does
   void refuse_one_gpu(bool refuse);   // as NCCL does: "Duplicate GPU detected"
   void launch_for(int looks);         // how often is_busy() says yes after an operation
   void stick(bool sticks);            // destroy() and abort() do not return

@@ -89,7 +89,7 @@ void FiberScheduler::wait_for(int rank, const Transfer& transfer) {
     transfer.message->deliver();
 }
 
-// Looking takes a round, so that a loop of looking moves time on.
+// Polling takes a round, so that a polling loop moves time on.
 bool FiberScheduler::poll(int rank, const Transfer& transfer) {
   std::int64_t& clock = ranks_[rank].clock;
   const auto done = [&] { return transfer.is_done() && transfer.message->ends <= clock; };
@@ -145,7 +145,7 @@ std::string FiberScheduler::who_waits_for_whom() const {
 void FiberScheduler::check_nothing_is_left() const {
   if (dropped_by_ >= 0) fail(Errc::internal, "rank {} dropped a Request without wait()", dropped_by_);
   if (const Message* m = network_.left_over())
-    fail(Errc::internal, "rank {} never received a message of rank {}", m->dst, m->src);
+    fail(Errc::internal, "rank {} never received a message from rank {}", m->dst, m->src);
 }
 
 }  // namespace dist::test

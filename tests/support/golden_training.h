@@ -38,7 +38,7 @@ std::vector<GoldenRun> golden_runs();
 std::unique_ptr<nn::Module> golden_model(const GoldenRun& run);
 std::unique_ptr<nn::Optimizer> golden_optimizer(const GoldenRun& run, nn::Module& model);
 
-// A bias in front of a batch norm, which takes it off again: its gradient is 0, and what came out of PyTorch
+// A bias before a batch norm, which subtracts it again: its gradient is 0, and what came out of PyTorch
 // is rounding, below 1e-5.
 bool is_taken_off(const std::string& parameter);
 

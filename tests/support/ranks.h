@@ -34,7 +34,7 @@ inline RankOptions finds(std::vector<check::Code> codes) {
 // Whether ranks are virtual in this run.
 bool ranks_are_simulated();
 
-// What an error must say, and what it says besides on real ranks, where the others are asked what they do:
+// What an error must say, and what else it says on real ranks, where the others are asked what they do:
 // the simulator's report says that.
 std::vector<std::string> told(std::vector<std::string> always, const std::vector<std::string>& of_the_others);
 

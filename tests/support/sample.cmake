@@ -19,7 +19,7 @@ function(dist_sample out commit of one_in)
   set(${out} ${chosen} PARENT_SCOPE)
 endfunction()
 
-# Empty where this is not a clone. A container may run it as another user than the clone's.
+# Empty where this is not a clone. A container may run it as a user other than the clone's.
 function(dist_commit out)
   execute_process(COMMAND git -c safe.directory=* -C ${CMAKE_CURRENT_FUNCTION_LIST_DIR} rev-parse --verify HEAD
                   OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)

@@ -1,5 +1,5 @@
 // The trace goes to Perfetto, or into a file. A page that stands in for Perfetto says what it was given: it listens as
-// Perfetto does, to the window that opened it alone, and answers PING with PONG once it is ready.
+// Perfetto does, only to the window that opened it, and answers PING with PONG once it is ready.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {afterEach, before, beforeEach, describe, test} from 'node:test';

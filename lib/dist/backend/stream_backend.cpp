@@ -1,6 +1,6 @@
 // What the backends of device tensors share. mark() and enqueue() put a collective on the group's stream,
-// behind the caller's; choose() and execute() run it there or through the host; carry(), submit_message() and
-// submit_batch() carry messages (direct/device/device_messages.h); begin_apart(), end_apart() and
+// after the caller's work; choose() and execute() run it there or through the host; carry(), submit_message()
+// and submit_batch() carry messages (direct/device/device_messages.h); begin_apart(), end_apart() and
 // fail_apart() are for what is enqueued together with other backends' work, begin_in_graph() and
 // end_in_graph() for what is launched in a graph; give_up(), stop() and leave() end the group's work.
 #include "dist/backend/stream_backend.h"

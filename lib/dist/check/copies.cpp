@@ -71,7 +71,8 @@ std::optional<Finding> explain_copies(std::span<const Copies> all) {
   float largest = 0;
   for (const Copies& one : all)
     for (const Sketch& sketch : one.sketches) largest = std::max(largest, sketch.norm);
-  constexpr float noise = 1e-6F;  // what rounding may leave of a gradient that is 0, beside the largest
+  constexpr float noise =
+      1e-6F;  // what rounding may leave of a gradient that should be 0, relative to the largest
   std::size_t odd = 0, count = 0;
   for (std::size_t i = 0; i < first.names.size(); ++i) {
     const auto differs = [&](const Copies& other) {

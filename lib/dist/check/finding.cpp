@@ -257,7 +257,7 @@ Finding explain_misfit(Misfit misfit) {
   auto& [sender, receiver, sent, expected] = misfit;
   return {Code::misfit_message,
           sent != expected ? fmt::format("{} bytes are sent and {} expected", sent, expected)
-                           : fmt::format("{} bytes are sent with another dtype than the receive's", sent),
+                           : fmt::format("{} bytes are sent with a different dtype from the receive's", sent),
           {std::move(sender), std::move(receiver)}};
 }
 

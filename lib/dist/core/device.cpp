@@ -62,7 +62,7 @@ DeviceApi& device_api(DeviceType type) {
   if (process != ::getpid())
     fail(Errc::unsupported,
          "no GPU can be used in a process that was forked from one that had asked for a GPU; start the ranks "
-         "before that, or by distrun, or keep tensors on the cpu");
+         "before that, or with distrun, or keep tensors on the cpu");
   return *api;
 }
 

@@ -47,7 +47,7 @@ std::vector<Tensor> Tensor::chunk(std::int64_t n, Caller at) const {
   check_defined(*this, at);
   if (n < 1) fail(Errc::invalid_argument, "chunk({}) at {}: at least one chunk is needed", n, at.str());
   if (shape_.empty())
-    fail(Errc::invalid_argument, "chunk({}) at {}: a scalar has no axis to share out", n, at.str());
+    fail(Errc::invalid_argument, "chunk({}) at {}: a scalar has no axis to divide", n, at.str());
   std::vector<Tensor> chunks;
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int64_t lo = chunk_begin(shape_[0], i, n), hi = chunk_begin(shape_[0], i + 1, n);

@@ -31,7 +31,7 @@ class Inflater {
 
 std::vector<std::byte> gunzip(std::span<const std::byte> bytes, const std::string& what, std::size_t limit) {
   if (bytes.size() > std::numeric_limits<uInt>::max())
-    fail(Errc::invalid_argument, "{} is larger than 4 GiB: uncompress it first, by gunzip", what);
+    fail(Errc::invalid_argument, "{} is larger than 4 GiB: uncompress it first, with gunzip", what);
   Inflater inflater;
   inflater->next_in = reinterpret_cast<z_const Bytef*>(const_cast<std::byte*>(bytes.data()));
   inflater->avail_in = static_cast<uInt>(bytes.size());

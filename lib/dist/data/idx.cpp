@@ -28,7 +28,7 @@ std::vector<std::byte> read_maybe_gzip(const std::filesystem::path& file) {
   std::error_code error;
   std::ifstream in(file, std::ios::binary);
   if (!std::filesystem::is_regular_file(file, error) || !in)
-    fail(Errc::resource, "{} cannot be read: is it there, and a file?", file.string());
+    fail(Errc::resource, "{} cannot be read: does it exist, and is it a file?", file.string());
   const auto size = std::filesystem::file_size(file, error);
   if (error || size > largest)
     fail(Errc::invalid_argument, "{} has {} bytes, more than {}: is it the right file?", file.string(), size,

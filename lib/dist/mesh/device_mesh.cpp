@@ -71,7 +71,8 @@ void check_mesh(const std::vector<int>& ranks, const Shape& shape, const std::ve
                        ranks.size()));
   const std::set<int> distinct(ranks.begin(), ranks.end());
   if (distinct.size() != ranks.size() || *distinct.begin() < 0 || *distinct.rbegin() >= world)
-    refuse(fmt::format("ranks {}; each is from 0 to {}, and listed once", fmt::join(ranks, ", "), world - 1));
+    refuse(fmt::format("ranks {}; each must be from 0 to {}, and be listed once", fmt::join(ranks, ", "),
+                       world - 1));
 }
 
 }  // namespace

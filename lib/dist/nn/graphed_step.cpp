@@ -1,4 +1,4 @@
-// GraphedStep: how batches come to the device (Slot, Input), the recording, and what is brought up to date
+// GraphedStep: how batches get to the device (Slot, Input), the recording, and what is brought up to date
 // before each launch.
 #include "dist/nn/graphed_step.h"
 
@@ -22,7 +22,7 @@ thread_local GraphedStep* recording_step = nullptr;
 
 }  // namespace
 
-// How a batch comes to the device.
+// How a batch gets to the device.
 namespace graphed {
 
 struct Free {

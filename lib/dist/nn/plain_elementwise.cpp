@@ -27,7 +27,7 @@ void PlainOps::add_channels(Tensor out, const Tensor& of_channels) const {
 }
 
 // Sums are in double: each is over as many elements as a batch of images has pixels. Rows of channels are
-// added as they lie in memory.
+// added in the order in which they are in memory.
 void PlainOps::add_channel_sums(Tensor of_channels, const Tensor& in) const {
   const Channels c(in);
   visit_float(in.dtype(), [&]<class T>() {

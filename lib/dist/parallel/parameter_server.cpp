@@ -16,7 +16,7 @@ Tensor packed(nn::Module& model, Tensor nn::Parameter::*which) {
     if (tensors.back()->dtype() != tensors.front()->dtype() ||
         tensors.back()->device() != tensors.front()->device())
       fail(Errc::invalid_argument,
-           "ParameterServer: \"{}\" has another dtype or device than the parameters before it", name);
+           "ParameterServer: \"{}\" differs in dtype or device from the parameters before it", name);
   }
   if (tensors.empty()) fail(Errc::invalid_argument, "ParameterServer: {} has no parameters", model.str());
   return pack(tensors);

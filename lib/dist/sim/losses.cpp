@@ -62,8 +62,8 @@ void Scheduler::check_alive() {
   if (running_->lost) throw Vanished();
 }
 
-// A main function leaves by Vanished if it waits for other ranks, and workers' operations end with it. A main
-// function that waits for its workers continues once they have ended, or else in the second pass.
+// A main function leaves with Vanished if it waits for other ranks, and workers' operations end with it. A
+// main function that waits for its workers continues once they have ended, or else in the second pass.
 void Scheduler::unwind_lost() {
   unwinding_ = true;
   for (const bool whatever_it_waits_for : {false, true}) {

@@ -1,6 +1,6 @@
 // SwitchTree: sums inside a node, at its leader; then sum_in_switches(), which books each segment's way up
-// and down on the network's ports and waits until all leaders have come; then the result back inside. A lost
-// rank ends it for all.
+// and down on the network's ports and waits until all leaders have arrived; then the result back inside. A
+// lost rank ends it for all.
 #include "dist/sim/switch_tree.h"
 
 #include <algorithm>

@@ -100,7 +100,7 @@ void Dialler::begin(Place& place) {
   if (place.given >= 0) {
     place.fd = take_given(place.given);
     if (!place.fd)
-      note_failure(place, EBADF, "no socket was given to this process there, or it is in use already");
+      note_failure(place, EBADF, "no socket was given to this process there, or it is already in use");
     return;
   }
   UniqueFd fd = stream_socket(place.address.family());

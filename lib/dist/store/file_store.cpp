@@ -182,7 +182,7 @@ class FileStore final : public Store {
     return true;
   }
 
-  // Users that never left and are gone were killed, and users that left before all had come have given up:
+  // Users that never left and are gone were killed, and users that left before all had joined have given up:
   // what they wrote means nothing to a new job.
   void begin_anew() {
     log(LogLevel::info, "{} was left behind by a job that was killed or gave up; starting afresh", where());

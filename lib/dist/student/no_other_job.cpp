@@ -9,7 +9,7 @@ namespace dist {
 namespace {
 
 constexpr const char* only =
-    "graded code runs as a rank of the grader's simulation alone; there is no other job, no other backend";
+    "graded code runs only as a rank of the grader's simulation; there is no other job, no other backend";
 
 constexpr BackendEntry sim_alone{
     "sim", DeviceType::cpu,

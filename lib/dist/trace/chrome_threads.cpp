@@ -36,7 +36,7 @@ std::string label_of(const Place& place) {
 class OpenSlices {
  public:
   // Takes the slice, unless it would overlap another without nesting in it. Slices come in the order of their
-  // begins.
+  // beginnings.
   bool take(const Event& event, bool may_nest) {
     while (!ends_.empty() && ends_.back() <= event.begin) ends_.pop_back();
     if (!ends_.empty() && (!may_nest || ends_.back() < event.end)) return false;

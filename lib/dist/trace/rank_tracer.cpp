@@ -1,4 +1,4 @@
-// RankTracer: the calls that are open, from begin to end, and the events that are complete. A call's own
+// RankTracer: the calls that are open, from beginning to end, and the events that are complete. A call's own
 // event is added when it ends; transfers find their open call by group and number.
 #include "dist/trace/rank_tracer.h"
 

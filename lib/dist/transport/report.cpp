@@ -131,7 +131,7 @@ Failure cancelled_failure(int rank, const TransferFacts& t) {
 
 Failure algorithm_failure(int rank, const Op& op, int peer) {
   return {Errc::mismatch,
-          fmt::format("{}: rank {} runs it by another algorithm; all ranks must name the same one, or none "
+          fmt::format("{}: rank {} runs it with another algorithm; all ranks must name the same one, or none "
                       "(DIST_ALGO, or the algorithm option)",
                       headline(rank, op), peer)};
 }

@@ -195,7 +195,7 @@ class Drawing {
     if (!line.label.empty()) labels_.push_back({y_(line.points.back().second) + 5, line.label, look});
   }
 
-  // Puts the labels at the right, as near to the lines' ends as possible without overlap.
+  // Puts the labels at the right, as close to the lines' ends as possible without overlap.
   void labels() {
     constexpr double line_height = 17;
     std::ranges::stable_sort(labels_, {}, &Label::y);

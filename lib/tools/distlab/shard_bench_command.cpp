@@ -1,4 +1,5 @@
-// ./distlab bench shard: what a step costs in fully_shard and ZeroOptimizer, beside DistributedDataParallel.
+// ./distlab bench shard: what a step costs in fully_shard and ZeroOptimizer, compared with
+// DistributedDataParallel.
 #include <chrono>
 #include <cmath>
 #include <cstdlib>

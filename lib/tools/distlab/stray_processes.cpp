@@ -41,7 +41,7 @@ void reap_stray_processes(const std::vector<pid_t>& jobs) {
 
 void end_stray_processes() {
   using namespace std::chrono_literals;
-  constexpr int rounds = 200;  // to end a fork bomb takes several rounds
+  constexpr int rounds = 200;  // ending a fork bomb takes several rounds
   for (int round = 0; round < rounds && kill_children(); ++round) {
     while (::waitpid(-1, nullptr, WNOHANG) > 0) {
     }

@@ -1,4 +1,4 @@
-// ./distlab bench train: how fast one process trains, beside PyTorch.
+// ./distlab bench train: how fast one process trains, compared with PyTorch.
 #include <algorithm>
 #include <cmath>
 #include <optional>

@@ -210,7 +210,7 @@ void Attempt::obey(int number) {
   }
 }
 
-// Ctrl-Z reaches distrun alone, because each rank leads a process group of its own.
+// Ctrl-Z reaches only distrun, because each rank leads a process group of its own.
 void Attempt::pause() {
   signal_all(SIGTSTP);
   if (!stage_.signals.stop_here()) signal_all(SIGCONT);

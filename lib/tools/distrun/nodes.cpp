@@ -60,7 +60,7 @@ void Nodes::take_number(const Options& options) {
   const auto arrival = static_cast<int>(first->add(key("nodes"), 1)) - 1;
   if (arrival >= options.nodes) {
     fail(Errc::invalid_argument,
-         "distrun: job \"{}\" at {} has its {} nodes already; for another job choose another --rdzv-id and "
+         "distrun: job \"{}\" at {} already has its {} nodes; for another job choose another --rdzv-id and "
          "endpoint",
          run_id_, place_.store_address, options.nodes);
   }

@@ -85,7 +85,7 @@ bool is_ipv6(const std::string& text) {
   return inet_pton(AF_INET6, text.substr(0, text.find('%')).c_str(), &address) == 1;
 }
 
-// As in torchrun, the last colon comes before the port, also without brackets: "::1:29400". If that would
+// As in torchrun, the last colon comes before the port, even without brackets: "::1:29400". If that would
 // leave something that is not an address ("fd77::1"), the text has no port.
 void read_endpoint(const std::string& text, int default_port, Options& options) {
   auto colon = text.rfind(':');

@@ -166,7 +166,7 @@ class Drawing {
     add_words(canvas, mark.rank, texts_of(mark, trace_.ranks));
   }
 
-  // The begin and the end of a call change how its rank's line is drawn from here on.
+  // The beginning and the end of a call change how its rank's line is drawn from here on.
   std::string_view sign_of(const Mark& mark) {
     int& open = open_calls_[static_cast<std::size_t>(mark.rank)];
     switch (mark.kind) {

@@ -149,7 +149,8 @@ std::vector<Trace> units() {
           with_names(run(2, "10gbe", program(true)), name)};
 }
 
-// A pair of layers: the sum in forward is waited for, the one in backward runs beside the weights' gradients.
+// A pair of layers: the sum in forward is waited for, the one in backward runs in parallel with the weights'
+// gradients.
 std::vector<Trace> pair_of_layers() {
   constexpr double product_s = 15e-6;
   const auto name = [](int, int k) {

@@ -89,7 +89,7 @@ void waiting_neighbour(const Report& report) {
     Stream stream;
     TRY(driver<PFN_cuStreamWaitValue64_v11070>("cuStreamWaitValue64")(
         stream, reinterpret_cast<CUdeviceptr>(memory.device()), 1, CU_STREAM_WAIT_VALUE_GEQ));
-    work<<<1, 32, 0, stream>>>(1000, nullptr);  // work behind the wait, as in a collective
+    work<<<1, 32, 0, stream>>>(1000, nullptr);  // work enqueued after the wait, as in a collective
     usleep(10000);
     team.counter(1) = 1;
     team.wait_for([&] { return team.counter(0).load() != 0; });

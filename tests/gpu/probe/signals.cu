@@ -150,7 +150,7 @@ void ipc_events(const Report& report) {
     cudaEvent_t theirs = nullptr;
     TRY(cudaIpcOpenEventHandle(&theirs, *static_cast<cudaIpcEventHandle_t*>(team.room(1 - rank))));
     team.barrier();
-    // A peer's event may only be waited on after it was recorded: the host tells, through shared memory.
+    // A peer's event may only be waited on after it was recorded: the host says so, through shared memory.
     const auto exchange = [&](int round) {
       const auto follow = [&] {
         team.wait_for([&] { return team.counter(1 - rank).load() > round; });

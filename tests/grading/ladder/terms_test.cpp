@@ -1,5 +1,5 @@
 // Every term of the glossary is explained where it first comes up in the ladder of handouts: bold, or linked
-// to the glossary, in the same chapter. What the terms are, the glossary alone says.
+// to the glossary, in the same chapter. Only the glossary says what the terms are.
 #include <algorithm>
 #include <set>
 #include <string>

@@ -17,7 +17,7 @@ struct Chapter {
 };
 std::vector<Chapter> chapters(const std::string& page);
 
-// Where `term` stands as a word of its own, also in the plural: not within `get_rank`, a path or a link's
+// Where `term` is a word of its own, in the plural too: not within `get_rank`, a path or a link's
 // target. Letters may be large or small, unless the term begins with a large one ("Adam"); its spaces may be
 // line ends. npos: nowhere.
 std::size_t find_term(std::string_view text, std::string_view term);

@@ -85,7 +85,7 @@ void expect_right(const Json& rows, const std::string& collective, bool has_peer
     EXPECT_EQ(row.at("backend"), "host");
     EXPECT_EQ(row.at("ranks"), 2);
     EXPECT_EQ(row.at("cores"), std::thread::hardware_concurrency())
-        << "also where mpirun binds each rank to one";
+        << "even where mpirun binds each rank to one";
     EXPECT_EQ(row.at("wrong"), 0) << row;
     EXPECT_GT(row.at("time_us").get<double>(), 0) << row;
     EXPECT_GT(row.at("meeting_us").get<double>(), 0) << row;

@@ -135,7 +135,7 @@ TEST_F(Handout, IsNotMadeWhenItCannotBeConfigured) {
 
 TEST_F(Handout, WritesOverNothing) {
   write("out/tree/mine.txt", "mine");
-  EXPECT_TRUE(contains(handout(2), "exists already"));
+  EXPECT_TRUE(contains(handout(2), "already exists"));
   EXPECT_EQ(there("mine.txt"), "mine");
 }
 
@@ -149,7 +149,7 @@ TEST_F(Handout, MayBeNamedAsAFolder) {
 TEST_F(Handout, TakesNobodysUnfinishedFolderForItsOwn) {
   write("out/tree.unfinished/mine.txt", "mine");
   const auto said = handout(2);
-  EXPECT_TRUE(contains(said, "out/tree.unfinished exists already; choose another -o")) << said;
+  EXPECT_TRUE(contains(said, "out/tree.unfinished already exists; choose another -o")) << said;
   EXPECT_EQ(read("out/tree.unfinished/mine.txt"), "mine");
 }
 

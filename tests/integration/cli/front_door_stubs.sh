@@ -30,7 +30,7 @@ lay_out() {
   for optional in mpicxx mpirun ip make ccache bwrap; do stub $optional ':'; done
 }
 
-# The same for every case: laid out once, then copied, as some hundred processes make it.
+# The same for every case: laid out once, then copied, as a few hundred processes make it.
 fresh() {
   rm -rf "${work:?}"/* # leaves .first
   tree="$work/my checkout" bin=$work/bin calls=$work/calls

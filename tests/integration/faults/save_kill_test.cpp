@@ -21,7 +21,7 @@ using std::chrono::milliseconds, std::chrono::microseconds;
 constexpr int saving_ranks = 3;
 constexpr std::int64_t rows = 9, width = 20'000;
 
-// What the ranks tell the test, also those that are killed.
+// What the ranks tell the test, including those that are killed.
 struct Shared {
   std::atomic<int> begun = 0, done = 0;        // the last save that began, and the last one that was in force
   std::atomic<std::int64_t> microseconds = 0;  // that one took

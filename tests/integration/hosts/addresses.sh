@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Addresses that do not lead anywhere, and what is said of them: two network namespaces joined by a veth pair, one
-# rank in each. Usage: addresses.sh PROGRAM. Exit status 77: namespaces are not permitted here.
+# Addresses that do not lead anywhere, and what is reported about them: two network namespaces joined by a veth
+# pair, one rank in each. Usage: addresses.sh PROGRAM. Exit status 77: namespaces are not permitted here.
 set -euo pipefail
 
 program=$1
@@ -63,7 +63,7 @@ printf 'multi on\n' >"$work/host.conf"
 meet "a name with a dead first address" tcp://two-ways:29501 tcp://two-ways:29501
 rm "$work/hosts"
 
-# A rank that is reached by the second address of its card alone.
+# A rank that can be reached only by the second address of its card.
 meet "a dead first address of a rank" "file://$work/store" "file://$work/store"
 expect "a dead first address of a rank" 1 "rank 1 reaches rank 0 at 10.77.0.1, but not at tcp://10.88.0.1"
 expect "a dead first address of a rank" 1 DIST_SOCKET_IFNAME

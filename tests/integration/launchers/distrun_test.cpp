@@ -99,7 +99,7 @@ TEST(Distrun, MegabytesPassUnharmed) {
   EXPECT_EQ(std::count(ran.out.begin(), ran.out.end(), '1'), 3000000);
 }
 
-// On a terminal ranks have one too, so that C programs show each line at once, also when they hang
+// On a terminal ranks have one too, so that C programs show each line at once, even when they hang
 // afterwards.
 TEST(Distrun, OnATerminalRanksHaveOneToo) {
   int terminal = -1;

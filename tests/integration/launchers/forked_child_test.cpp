@@ -26,7 +26,7 @@ int status_of(const std::function<void()>& in_child, bool& is_child) {
   return status;
 }
 
-// Rank 1 has three children; what they come to, and how many ranks end well.
+// Rank 1 has three children; what they add up to, and how many ranks succeed.
 struct Children {
   int returned, signalled, threw, good_ranks;
   std::string said;  // on stderr

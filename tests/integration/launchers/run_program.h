@@ -20,7 +20,7 @@ struct Ran {
 // A program under way. The destructor kills it.
 class Running {
  public:
-  // `environment`: NAME=value on top of this process's; a bare NAME is taken away.
+  // `environment`: NAME=value on top of this process's; a bare NAME is removed.
   explicit Running(const std::vector<std::string>& arguments,
                    const std::vector<std::string>& environment = {}, const std::string& input = "");
   ~Running();

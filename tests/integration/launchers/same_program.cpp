@@ -2,7 +2,7 @@
 //   same_program                     as a rank, by whatever launcher
 //   same_program processes|threads N starts its own ranks by spawn
 //   same_program careless            as a rank, with an error that nothing catches
-//   same_program careless N          starts ranks that end so
+//   same_program careless N          starts ranks that end that way
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>

@@ -138,7 +138,7 @@ TEST_F(TwoNodes, IsHostDecidesWhoKeepsTheStore) {
   Running zero(
       node({"--node-rank", "0", "--rdzv-conf", "is_host=0,join_timeout=20"}, shell("echo node $GROUP_RANK")));
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  EXPECT_TRUE(bound(port_));  // node 0 waits for another to keep it
+  EXPECT_TRUE(bound(port_));  // node 0 does not bind it: it waits for another node to do so
   Running one(
       node({"--node-rank", "1", "--rdzv-conf", "is_host=1,join_timeout=20"}, shell("echo node $GROUP_RANK")));
   const Ran first = zero.wait(30), second = one.wait(30);
@@ -219,7 +219,7 @@ TEST_F(TwoNodes, AThirdNodeAndATakenNumberAreRefused) {
   ASSERT_TRUE(zero.wait_for_output("ready") && one.wait_for_output("ready"));
   const Ran third = run_program(node({}, shell("true")));
   EXPECT_EQ(third.code, 127);
-  EXPECT_TRUE(contains(third.err, "has its 2 nodes already")) << third.err;
+  EXPECT_TRUE(contains(third.err, "already has its 2 nodes")) << third.err;
   EXPECT_EQ(zero.wait().code, 0);
   EXPECT_EQ(one.wait().code, 0);
 }

@@ -1,4 +1,4 @@
-// What mpi_test.cpp starts by mpirun: one rank of a job on the mpi backend. The argument says what it does;
+// What mpi_test.cpp starts with mpirun: one rank of a job on the mpi backend. The argument says what it does;
 // what is wrong is printed and makes the exit code 1.
 #include <cstdio>
 #include <functional>
@@ -85,7 +85,8 @@ void sweep_groups() {
   destroy_process_group();
 }
 
-// Several collectives at once run in their order; messages pass them; the program goes on meanwhile.
+// Several collectives at once run in their order; messages overtake them; the program goes on in the
+// meantime.
 void overlap() {
   join();
   const int rank = get_rank(), n = get_world_size();
@@ -171,7 +172,7 @@ void refusals() {
   destroy_process_group();
 }
 
-// Messages that do not come: MPI gives a receive back, so all goes on.
+// Messages that do not come: MPI can cancel a receive, so everything goes on.
 void receive_timeouts() {
   join();
   const int rank = get_rank();
@@ -210,7 +211,7 @@ void collective_timeout() {
   }
 }
 
-// Rank 1 leaves, in order, and rank 0 still wants something of it.
+// Rank 1 leaves, in order, and rank 0 still wants something from it.
 void leaver(bool sends) {
   join();
   Tensor t = zeros({1000});
@@ -245,7 +246,7 @@ void disagreement() {
   }
 }
 
-// Many messages wait for their receiver, which takes all of them and leaves: every send has ended well.
+// Many messages wait for their receiver, which takes all of them and leaves: every send has succeeded.
 void many_isends() {
   join();
   constexpr int count = 3000;

@@ -94,10 +94,10 @@ TEST_F(Mpi, RanksNameTheSameBackend) {
 TEST_F(Mpi, RanksThatMpirunDidNotStartAreRefused) {
   const Ran processes = run_program({DISTRUN, "--nproc-per-node", "2", MPI_PROGRAM, "sweep"});
   EXPECT_NE(processes.code, 0);
-  expect_words(processes.err, {"were not started by mpirun", "start the ranks by mpirun -n 2 PROGRAM"});
+  expect_words(processes.err, {"were not started with mpirun", "start the ranks with mpirun -n 2 PROGRAM"});
   const Ran threads = run_program({MPI_PROGRAM, "threads"});
   EXPECT_NE(threads.code, 0);
-  expect_words(threads.err, {"threads of one process", "start the ranks by mpirun -n 2 PROGRAM"});
+  expect_words(threads.err, {"threads of one process", "start the ranks with mpirun -n 2 PROGRAM"});
 }
 
 TEST_F(Mpi, APlainProcessIsAWorldOfOne) {

@@ -1,4 +1,4 @@
-// What mpi_test.cpp starts by mpirun: one rank that trains by DistributedDataParallel on the mpi backend.
+// What mpi_test.cpp starts with mpirun: one rank that trains by DistributedDataParallel on the mpi backend.
 // What is wrong is printed and makes the exit code 1.
 #include <cstdio>
 #include <map>

@@ -1,4 +1,4 @@
-// Two broadcasts from two roots, into tensors that exist on every rank already.
+// Two broadcasts from two roots, into tensors that already exist on every rank.
 #include "notes.h"
 
 namespace {

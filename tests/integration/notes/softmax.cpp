@@ -18,7 +18,7 @@ void program(int rank, int) {
       reduced(x * dist::tensor({0.3f, 0.3f, 0.4f}), ReduceOp::sum);  // a weight for each element
   const auto halved = reduced(x, ReduceOp::premul_sum(0.5));         // one factor for all of them
 
-  const auto largest = reduced(x, ReduceOp::max);  // taken off first: exp of a large number overflows
+  const auto largest = reduced(x, ReduceOp::max);  // subtracted first: exp of a large number overflows
   const auto exps = dist::exp(x - largest);
   const auto total = reduced(exps, ReduceOp::sum);
 

@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Rank 0 does `bad`; the others all_reduce, which cannot end well.
+// Rank 0 does `bad`; the others all_reduce, which cannot succeed.
 sim::Report with_rank_0(const RankProcess& bad, const sim::ProcessOptions& limits = {},
                         const std::function<void()>& once_forked = {}) {
   sim::RunOptions options;
@@ -77,7 +77,7 @@ TEST(Hostile, ItDoesNothing) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
 }
 
-// The caller that ends the processes decides which one is late, also where a line stays open: rank 0's does
+// The caller that ends the processes decides which one is late, even where a line stays open: rank 0's does
 // for a while.
 TEST(Hostile, ItIsStopped) {
   std::stop_source stopped;

@@ -186,7 +186,7 @@ TEST_F(GradeFiles, AJudgeThatComesToGriefLeavesUngradedEverywhere) {
   EXPECT_EQ(json.at("status"), "ungraded");
   EXPECT_FALSE(json.contains("score"));
   EXPECT_EQ(Json::parse(read("gradescope")).at("score"), 0);
-  EXPECT_TRUE(Json::parse(read("gradescope")).at("tests").empty()) << "also those that had run";
+  EXPECT_TRUE(Json::parse(read("gradescope")).at("tests").empty()) << "even those that had run";
   for (const auto& format : all_formats) EXPECT_TRUE(contains(read(format), "report has no end")) << format;
 }
 

@@ -175,7 +175,7 @@ void check_means_of_large_numbers(const Options& with, int rank, int n) {
   }
 }
 
-// The last rank takes one message of each other, in whatever order they come.
+// The last rank takes one message from each other rank, in whatever order they come.
 void check_any_rank(const Cell& c) {
   if (c.rank != c.n - 1) {
     send(c.mine(), c.global(c.n - 1), c.with).wait();

@@ -8,7 +8,7 @@
 
 namespace dist::sweep {
 
-// Every operation x sizes (elements a rank) x dtypes x ops, exact: == on every element. All ranks of
+// Every operation x sizes (elements per rank) x dtypes x ops, exact: == on every element. All ranks of
 // `with.group` call it; empty: the default group. With `with.async_op` each Work is waited for. Throws
 // std::runtime_error for the first wrong result.
 void check_all(const Options& with, const std::vector<std::int64_t>& sizes);

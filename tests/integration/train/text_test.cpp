@@ -79,7 +79,7 @@ TEST_F(TrainText, AResumedRunEndsWithTheSameBits) {
   EXPECT_TRUE(contains(other.output, "is from a run with tied = 1, but this run has 0")) << other.output;
 }
 
-// Also with dropout: its masks belong to the rows of the whole batch.
+// With dropout, too: its masks belong to the rows of the whole batch.
 TEST_F(TrainText, RanksTogetherTrainAsOneRankDoes) {
   const auto losses = [&](const Arguments& more) {
     Arguments all{"--dropout", "0.1"};

@@ -115,7 +115,7 @@ TEST_F(Train, AResumedRunEndsWithTheSameBits) {
     fs::remove(parts);
   };
   for (const char* ranks : {"1", "2", "3"}) same(ranks, "two_shot");
-  same("3", "ring");  // whose order of adding depends on where in a bucket a gradient lies
+  same("3", "ring");  // whose order of adding depends on where in a bucket a gradient is
 }
 
 TEST_F(Train, ResumeBeginsWhereThereIsNoCheckpointYet) {

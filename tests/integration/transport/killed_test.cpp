@@ -1,4 +1,4 @@
-// A rank is killed at any moment, also while the ranks connect: every survivor ends within 2 s and names it.
+// A rank is killed at any moment, even while the ranks connect: every survivor ends within 2 s and names it.
 #include <filesystem>
 #include <fstream>
 #include <random>

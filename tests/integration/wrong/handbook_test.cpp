@@ -1,4 +1,4 @@
-// The pages of the handbook show the programs of this folder, and what is really said of them.
+// The pages of the handbook show the programs of this folder, and what is really reported about them.
 #include <algorithm>
 #include <functional>
 #include <sstream>

@@ -1,4 +1,4 @@
-// The same programs, each rank a process: the simulation says the very same of them.
+// The same programs, each rank a process: the simulation says exactly the same about them.
 #include <gtest/gtest.h>
 
 #include "dist/dist.h"

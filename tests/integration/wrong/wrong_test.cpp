@@ -1,4 +1,5 @@
-// Every wrong program is found, with the right code, ranks and lines; nothing is said of its right twin.
+// Every wrong program is found, with the right code, ranks and lines; nothing is reported about its correct
+// twin.
 #include <filesystem>
 #include <fstream>
 

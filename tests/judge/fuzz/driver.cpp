@@ -1,5 +1,5 @@
-// FUZZ_PROGRAM SECONDS [SEED]: mutates the right inputs of its target, and what came of them, for so long.
-// The input under way is kept in FUZZ_PROGRAM.input in the current folder until it has been read.
+// FUZZ_PROGRAM SECONDS [SEED]: mutates the correct inputs of its target, and what came of them, for that
+// long. The input under way is kept in FUZZ_PROGRAM.input in the current folder until it has been read.
 #include "judge/fuzz/driver.h"
 
 #include <algorithm>

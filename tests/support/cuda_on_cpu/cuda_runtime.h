@@ -60,7 +60,7 @@ inline int __syncthreads_or(int predicate) {
   return result;
 }
 
-// Here all threads of a block must take part, not only those of a warp. So a barrier that a GPU needs beside
+// Here all threads of a block must take part, not only those of a warp. So a barrier that a GPU needs besides
 // this one is not missed here: gpu.nn_racecheck would report it.
 inline float __shfl_xor_sync(unsigned, float value, int lanes) {
   static thread_local float values[1024];

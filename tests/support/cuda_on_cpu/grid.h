@@ -18,8 +18,8 @@ namespace dist::test {
 // Calls `thread` for every thread of the grid, of one axis each. It must not throw.
 void run_grid(dim3 grid, dim3 block, const std::function<void()>& thread);
 
-// Within a grid: waits until every thread of the block has come here. Ends the process where some of them
-// have ended instead, which CUDA does not allow.
+// Within a grid: waits until every thread of the block has reached this point. Ends the process where some of
+// them have ended instead, which CUDA does not allow.
 void sync_threads();
 
 }  // namespace dist::test

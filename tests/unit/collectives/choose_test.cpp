@@ -49,7 +49,7 @@ TEST(Choose, NamesTheCheapestOfTheAlgorithmsThatAreRightForAllArguments) {
   });
 }
 
-// With the default figures nothing that is sent is as fast as memory that is read where it lies; nor where
+// With the default figures nothing that is sent is as fast as memory that is read in place; nor where
 // the ranks take turns, which a message waits for twice.
 TEST(Choose, PrefersMappedMemoryWhereThereIsSome) {
   for (const OpKind kind : collectives)
@@ -192,7 +192,7 @@ TEST(Choose, TheReasonIsASentenceWithFigures) {
   for (const char* part : {"is estimated at", "1048576 bytes on 8 ranks", "the next are", " us"})
     EXPECT_NE(reason.find(part), std::string::npos) << reason;
   EXPECT_EQ(choose(OpKind::all_reduce, 8, {.ranks = 1}).reason,
-            "recursive_doubling, because one rank has no other to talk to");
+            "recursive_doubling, because one rank has no other to communicate with");
   EXPECT_EQ(choose(OpKind::scatter, 8, {.ranks = 4}).reason, "flat, the only one that takes any arguments");
 }
 

@@ -168,7 +168,7 @@ TEST(FiberTransport, AMessageNobodyReceivesAndARequestNobodyWaitsForAreErrors) {
     std::vector<float> data(1);
     if (net.rank() == 0) net.isend(view_of(data), 1).wait();
   };
-  EXPECT_EQ(error_of(2, unreceived, eager), "internal: rank 1 never received a message of rank 0");
+  EXPECT_EQ(error_of(2, unreceived, eager), "internal: rank 1 never received a message from rank 0");
   const auto dropped = [](Transport& net) {
     std::vector<float> data(1);
     if (net.rank() == 0)

@@ -22,7 +22,7 @@ namespace {
 
 const std::vector<int> all_n{1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 33};
 
-// Both send modes with both times of touching; for many ranks each of them once, to save time.
+// Both send modes, each with data touched early and late; for many ranks each mode only once, to save time.
 std::vector<FiberOptions> options_for(int n) {
   std::vector<FiberOptions> all{{.mode = SendMode::rendezvous, .touch = Touch::late},
                                 {.mode = SendMode::eager, .touch = Touch::early}};

@@ -51,7 +51,7 @@ TEST(CopyBytes, EveryInstructionSetCopiesTheSameLines) {
   alignas(line) static std::byte target[most + line];
   const auto source = noise(most + line);
   for (const SimdLevel level : {SimdLevel::baseline, SimdLevel::avx2, SimdLevel::avx512}) {
-    if (level > simd_level()) continue;  // this CPU has it not
+    if (level > simd_level()) continue;  // this CPU does not have it
     const LineCopiers copiers = line_copiers(level);
     for (CopyLines* const copy_lines : {copiers.cached, copiers.streamed})
       for (const std::size_t lines : {0, 1, 2, 3, 64, 69, 70})

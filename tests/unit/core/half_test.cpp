@@ -75,7 +75,7 @@ TYPED_TEST(HalfTest, EveryPatternSurvivesTheRoundTrip) {
   }
 }
 
-// Rounding can only change at the middle of two neighbours: there, and one float to either side of it, every
+// Rounding can only change midway between two neighbours: there, and one float to either side of it, every
 // decision that exists is made.
 TYPED_TEST(HalfTest, RoundsToNearestTiesToEvenBetweenAllNeighbours) {
   const auto encode = [](float value) { return int{TypeParam(value).bits}; };

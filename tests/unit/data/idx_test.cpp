@@ -59,7 +59,7 @@ TEST(Idx, ReadsFilesAndSaysWhichIsNotThere) {
   folder.write("a", "hello");
   EXPECT_EQ(read_maybe_gzip(folder / "a").size(), 5U);
   EXPECT_DIST_ERROR(read_maybe_gzip(folder / "b"), Errc::resource,
-                    "/b cannot be read: is it there, and a file?");
+                    "/b cannot be read: does it exist, and is it a file?");
   EXPECT_DIST_ERROR(read_maybe_gzip(folder / "."), Errc::resource, "cannot be read");
 }
 

@@ -76,7 +76,7 @@ TEST_P(DeviceFailures, WhoSharesADeviceLearnsThatAnotherDiffers) {
 INSTANTIATE_TEST_SUITE_P(Device, DeviceFailures, testing::Values("events", "flags", "host"),
                          [](const auto& test) { return test.param; });
 
-// A stream that never comes to its part of an operation: the call's timeout ends it, on all ranks. The rank
+// A stream that never reaches its part of an operation: the call's timeout ends it, on all ranks. The rank
 // that notices first tells the other, which may say so instead.
 TEST(DeviceBackend, AStuckStreamIsLetGoAndTheNextCallSaysWhy) {
   const ScopedEnv sync("DIST_CUDA_SYNC", "flags");

@@ -158,7 +158,7 @@ TEST_P(DeviceBackendTest, RanksThatNameDifferentAlgorithmsLearnIt) {
                           all_reduce(t, ReduceOp::sum, {.algorithm = rank == 0 ? "one_shot" : "two_shot"});
                         },
                         on_cuda()),
-                    Errc::mismatch, "runs it by another algorithm");
+                    Errc::mismatch, "runs it with another algorithm");
 }
 
 TEST_P(DeviceBackendTest, OneShotRoundsAreAsLongAsARoom) {
@@ -272,7 +272,8 @@ TEST_P(DeviceBackendTest, OneLaunchServesAllRanksOfADevice) {
     }
 }
 
-// A rank that only learns that another one has given up is told so; at least one rank says what differs.
+// A rank that only learns that another one has given up gets an error that says so; at least one rank says
+// what differs.
 TEST_P(DeviceBackendTest, RanksThatDifferLearnItFromEveryCollective) {
   using Collective = std::function<void(std::int64_t count)>;
   const auto one = [](std::int64_t count) { return zeros({count}, DType::f32, cuda(0)); };

@@ -129,7 +129,7 @@ TEST_F(CachingAllocatorTest, WhoeverWaitsForMemoryKeepsNobodyElseWaiting) {
   waits.join();
 }
 
-// To give memory back takes long, and waits for all work of the device.
+// Giving memory back takes long, and waits for all work of the device.
 TEST_F(CachingAllocatorTest, WhoeverGivesMemoryBackKeepsNobodyElseWaiting) {
   (void)cache.allocate(1000, a.handle());
   free_after(cache.allocate(20 * mib, a.handle()), {a.handle()});

@@ -218,7 +218,7 @@ TEST(GraphedDdp, IsRecordedOnceItsBucketsStay) {
       on_cuda());
 }
 
-// The all-reduces are nodes of the graph, beside the backward; their numbers are as without it.
+// The all-reduces are nodes of the graph, parallel to the backward pass; their numbers are as without it.
 TEST(DdpInOneGraph, HasTheBitsOfStepsWithoutGraphs) {
   for (const int devices : {1, 2}) {
     const CommHook hook = devices == 1 ? all_reduce_hook : bf16_compress_hook;

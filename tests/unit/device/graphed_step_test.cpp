@@ -120,7 +120,7 @@ TEST_P(GraphedStepOf, HasTheBitsOfStepsWithoutAGraph) {
   }
 }
 
-// Losses are read later, when the steps behind them have been enqueued.
+// Losses are read later, when the steps after them have been enqueued.
 TEST_P(GraphedStepOf, LossesOutliveTheNextSteps) {
   const FakeLayersGuard fake({.longest_rest = std::chrono::microseconds(50)});
   Trained plain(GetParam()), graphed(GetParam());

@@ -113,8 +113,8 @@ TEST_P(DeviceMessages, TheDataStaysOnTheDevice) {
       on_cuda());
 }
 
-// Where several messages have come before the root looks, they are one launch. Whether they have depends on
-// the machine's load: so it is tried until they have.
+// Where several messages have arrived before the root polls, they are one launch. Whether they have depends
+// on the machine's load: so it is tried until they have.
 TEST_P(DeviceMessages, WhatHasComeIsCopiedByOneLaunch) {
   constexpr int ranks = 4, tries = 40;
   std::size_t fewest = 100;

@@ -314,7 +314,7 @@ TEST_F(NcclMessages, WithATagDoNotGoByNccl) {
         if (rank == 1) {
           EXPECT_EQ(recv(t, {.tag = 5}).source_rank(), 0);
           EXPECT_EQ(sum(t), 0);
-          EXPECT_DIST_ERROR(recv(t), Errc::unsupported, "NCCL receives from a rank that is named");
+          EXPECT_DIST_ERROR(recv(t), Errc::unsupported, "NCCL receives only from a rank that is named");
         }
       },
       on_nccl());
@@ -446,7 +446,7 @@ TEST_F(NcclTest, WhatNcclHasNotIsRefusedBeforeAnythingMoves) {
       on_nccl());
 }
 
-// A launch takes some ten microseconds, a rest a millisecond.
+// A launch takes about ten microseconds, a rest a millisecond.
 TEST_F(NcclTest, NobodyRestsWhileNcclLaunches) {
   nccl::Communicator alone(nccl::library(), gpu, fake->begin(gpu, 1, fake->make_id(), 0), 0, 1);
   fake->launch_for(3);

@@ -31,7 +31,7 @@ TEST(NoDevice, EveryWayToAskForOneSaysTheSame) {
   EXPECT_EQ(here.to(cpu).str(), "[0, 0, 0] f32");
 }
 
-// A device does not survive fork(). The child is as one of a machine without: its ranks run on the CPU.
+// A device does not survive fork(). The child behaves as on a machine without one: its ranks run on the CPU.
 TEST(NoDevice, IsInAProcessForkedFromOneThatHasAskedForIt) {
   if (built_with_tsan) GTEST_SKIP() << "ThreadSanitizer does not support threads in a forked child";
   const FakeDeviceGuard of_parent;

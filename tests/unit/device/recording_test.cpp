@@ -126,7 +126,8 @@ TEST(Recording, RefusesWhatTheHostWouldDoOnlyOnce) {
                  [&] { x.item<float>(); });
     EXPECT_DIST_ERROR(x.copy_(on_host), Errc::unsupported,
                       "a copy between host and device at recording_test.cpp:");
-    EXPECT_DIST_ERROR(const Recording second(gpu), Errc::invalid_argument, "this thread records already");
+    EXPECT_DIST_ERROR(const Recording second(gpu), Errc::invalid_argument,
+                      "this thread is already recording");
   }
   EXPECT_EQ(Recording::current(), nullptr);
   EXPECT_EQ(x.item<float>(), 1) << "given up, and done as usual from then on";
@@ -151,7 +152,7 @@ TEST(Recording, IsForOneThreadAndOneStream) {
   EXPECT_EQ(x.item<float>(), 2);
 }
 
-// What a recording does around its graphs, and what is done beside the recorded stream.
+// What a recording does around its graphs, and what is done in parallel with the recorded stream.
 TEST(Recording, WorkBesideTheStreamIsOrderedByForkAndJoin) {
   const FakeDeviceGuard fake({.longest_rest = std::chrono::microseconds(100)});
   Tensor x = ones({1}, DType::f32, gpu), y = ones({1}, DType::f32, gpu);

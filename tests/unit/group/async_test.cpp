@@ -33,7 +33,7 @@ TEST(Async, ManyInFlightKeepTheirOrder) {
 }
 
 constexpr auto one_tensor_twice =
-    "one tensor in two operations at once is right on these backends alone; the checker says D8 to it";
+    "one tensor in two operations at once is correct only on these backends; the checker reports D8";
 
 TEST(Async, ASynchronousCallQueuesBehind) {
   REAL_RANKS_ONLY(one_tensor_twice);

@@ -157,7 +157,7 @@ TEST(Algorithms, NamedDifferentlyAreAnErrorOnEveryRank) {
           EXPECT_NE(error, "") << count << " elements";
           all += error + '\n';
         }
-        EXPECT_NE(all.find("runs it by another algorithm"), std::string::npos) << all;
+        EXPECT_NE(all.find("runs it with another algorithm"), std::string::npos) << all;
       }
 }
 
@@ -208,7 +208,7 @@ std::vector<std::uint16_t> every_half(DType dtype, int n) {
   return finite;
 }
 
-// The mean of equal numbers is that number, also where their sum is too large for the type, or a share of it
+// The mean of equal numbers is that number, even where their sum is too large for the type, or a share of it
 // too small.
 TEST_P(Collectives, MeansOf16BitsByEveryAlgorithm) {
   run_ranks(n, [&](int rank) {

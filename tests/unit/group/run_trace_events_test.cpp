@@ -186,7 +186,7 @@ TEST(RunTrace, PointToPointMessagesMeet) {
       recv(other, last);
       out.wait();
     }
-    // Waited for in another order than posted.
+    // Waited for in an order other than that of posting.
     Tensor a = zeros({1}), b = zeros({2}), two = ones({2});
     Work first = irecv(a, last), second = irecv(b, last);
     Work out_1 = isend(small, next), out_2 = isend(two, next);

@@ -195,8 +195,10 @@ TEST(DeviceMesh, ErrorsSayWhatWouldBeRight) {
     refuses({"the name \"dp\" is given to two axes"}, [] { init_device_mesh({2, 1}, {"dp", "dp"}); });
     refuses({"the name \"\" is empty"}, [] { init_device_mesh({2}, {""}); });
     refuses({"dp=-2", "at least one rank"}, [] { init_device_mesh({-2, -1}, {"dp", "tp"}); });
-    refuses({"ranks 0, 2; each is from 0 to 1"}, [] { DeviceMesh({0, 2}, {2}, {"dp"}); });
-    refuses({"ranks 1, 1; each is from 0 to 1, and listed once"}, [] { DeviceMesh({1, 1}, {2}, {"dp"}); });
+    refuses({"ranks 0, 2; each must be from 0 to 1"}, [] { DeviceMesh({0, 2}, {2}, {"dp"}); });
+    refuses({"ranks 1, 1; each must be from 0 to 1, and be listed once"}, [] {
+      DeviceMesh({1, 1}, {2}, {"dp"});
+    });
     const DeviceMesh mesh = init_device_mesh({1, 2}, {"dp", "tp"});
     refuses({"no axis \"pp\"; it has dp, tp"}, [&] { mesh["pp"]; });
     refuses({"axis 2 of the mesh (dp=1, tp=2)", "it has 2 axes"}, [&] { mesh.get_group(2); });

@@ -125,7 +125,7 @@ Pass gradients_of(GPT& gpt) {
   return run;
 }
 
-// Some twenty roundings one after the other, whose errors are independent. The key bias has no gradient but
+// About twenty roundings one after the other, whose errors are independent. The key bias has no gradient but
 // rounding errors, so the bias of c_attn is looser.
 TEST(Bf16, AGptHasF32sLossAndGradientsWithinItsRounding) {
   for (const bool llama : {false, true}) {

@@ -55,7 +55,7 @@ TEST(GpuRowKernels, AQueryWithoutKeysHasOutputZero) {
   KernelOps().attention({out, 0, 1, 4}, lse, heads, heads, heads, options);
   for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(std::isinf(lse.data<float>()[i]), i < 3) << i;
   EXPECT_TRUE(equal(out[0].narrow(0, 3), zeros({3, 4})));
-  EXPECT_TRUE(equal(out[0][3], q[0][0])) << "it sees the first key alone";
+  EXPECT_TRUE(equal(out[0][3], q[0][0])) << "it sees only the first key";
 }
 
 // As for the CPU: no row, no query, no key.

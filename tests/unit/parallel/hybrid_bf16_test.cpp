@@ -145,7 +145,7 @@ TEST_P(MeshInBf16, IsAsFarFromOneRankAsRoundingIs) {
     EXPECT_NEAR(gradients(mesh, 0, rows, context), loss, bound * loss);
     for (const Piece& piece : mesh.gradient_pieces()) {
       Squares squares = squares_of(piece, expected);
-      // The gradient of the key bias is 0 apart from rounding: it is measured by those beside it.
+      // The gradient of the key bias is 0 apart from rounding: it is measured against those next to it.
       const Tensor whole = nn::find(expected, piece.name)->to(DType::f64);
       if (piece.name.ends_with("c_attn.bias")) squares.size = sum(whole * whole);
       EXPECT_LE(std::sqrt(squares.error), bound * std::sqrt(squares.size)) << piece.name;

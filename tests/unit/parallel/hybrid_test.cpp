@@ -145,7 +145,7 @@ TEST(HybridCheckpoint, IsLoadedOnAnyMesh) {
   std::filesystem::remove_all(folder);
 }
 
-// Eleven mistakes, planted into right gradients.
+// Eleven mistakes, planted into correct gradients.
 TEST(FactorDetective, NamesWhatIsWrong) {
   struct Planted {
     const char *mesh, *where;

@@ -65,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(
             {.shape = {.fsdp = 2, .pp = 2, .cp = 2}, .micro_batches = 2, .schedule = pipeline::Kind::zb_h1}}),
     [](const auto& test) { return test.param.name; });
 
-// Without values, a model that no machine of a laboratory holds: 170 billion parameters.
+// Without values, a model that fits on no machine of a laboratory: 170 billion parameters.
 TEST(SimulatedSteps, HoldMoreThanThisMachine) {
   if (built_with_asan || built_with_tsan) GTEST_SKIP() << "their shadow of the tensors would take memory";
   nn::GptOptions gpt;
@@ -85,7 +85,7 @@ TEST(SimulatedSteps, NeedToKnowHowFastAGpuComputes) {
 // is the last hop of its gradients, for which there is nothing more to compute (ring_attention.h).
 TEST(SimulatedSteps, RingAttentionExposesTheLastHopOfItsGradientsAlone) {
   constexpr int n = 4;
-  constexpr std::int64_t tokens = 4096, width = 64;  // to start a message takes little beside a hop
+  constexpr std::int64_t tokens = 4096, width = 64;  // to start a message takes little compared with a hop
   constexpr double rate = 1e9;
   double forward = 0, backward = 0, hop = 0;
   sim::RunOptions run;

@@ -39,7 +39,7 @@ double peak_of(const CommHook& hook) {
     init_process_group({.backend = "host"});
     {
       Row model(std::vector<std::int64_t>(layers, elements));
-      // As they are from the first step on: to rearrange the buckets takes memory of its own, once.
+      // As they are from the first step on: rearranging the buckets takes additional memory, once.
       DistributedDataParallel ddp(model, {.first_bucket_bytes = layer_bytes,
                                           .bucket_bytes = layer_bytes,
                                           .find_unused_parameters = true,

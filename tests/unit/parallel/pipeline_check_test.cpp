@@ -149,7 +149,8 @@ TEST(Check, QueuesAreUsedInOrder) {
   swap(actions, {receive_activation, 1, 0}, {receive_activation, 1, 1});
   EXPECT_EQ(
       check(wrong),
-      "rank 1 receives from rank 0 in another order than that one sends: first receive of the activation "
+      "rank 1 receives messages from rank 0 in another order than they are sent: first receive of the "
+      "activation "
       "of micro-batch 1 on stage 1 from stage 0, first send of the activation of micro-batch 0 from stage "
       "0 to stage 1");
 }

@@ -53,7 +53,7 @@ class ExploredPipeline {
           for (const float value : parameter->grad.to_vector<float>()) found.push_back(value);
       auto& expected = gradients_[static_cast<std::size_t>(rank)];
       if (expected.empty()) expected = found;
-      if (found != expected) throw std::runtime_error("other gradients than in the first run");
+      if (found != expected) throw std::runtime_error("the gradients differ from those of the first run");
     }
     destroy_process_group();
   }

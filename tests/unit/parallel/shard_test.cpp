@@ -197,7 +197,7 @@ TEST(FullyShardErrors, AreSaid) {
     const auto gpt = make_gpt(small_gpt());
     nn::Block& block = *gpt->blocks()[0];
     fully_shard(block);
-    EXPECT_DIST_ERROR(fully_shard(block), Errc::invalid_argument, "is a unit already");
+    EXPECT_DIST_ERROR(fully_shard(block), Errc::invalid_argument, "is already a unit");
     for (nn::Module* const module : gpt->modules())
       if (module->str() == "Embedding(11, 10)") fully_shard(*module);
     EXPECT_DIST_ERROR(fully_shard(*gpt), Errc::invalid_argument, "is tied to a parameter of another unit");

@@ -1,5 +1,5 @@
 // Findings D11 and D12 of a divided GPT: planted faults are named by layer or parameter, axis, ranks and
-// remedy; right programs cost nothing and are left alone.
+// remedy; correct programs cost nothing and get no finding.
 #include <gtest/gtest.h>
 
 #include "dist/simulate/simulate.h"

@@ -114,7 +114,7 @@ TEST_F(FakeDeviceTest, AnEventRecordedAgainMovesWithoutChangingEarlierWaits) {
   event.record(a.handle());
   EXPECT_FALSE(event.is_done());
   device->hold(gpu, b.handle(), false);
-  b.synchronize();  // waits for the first record alone
+  b.synchronize();  // waits only for the first record
   device->hold_all(false);
   a.synchronize();
   EXPECT_TRUE(event.is_done());

@@ -1,4 +1,4 @@
-// Topologies from files: those that come with distlab, and what is said of bad ones.
+// Topologies from files: those that come with distlab, and the errors of bad ones.
 #include <cstdio>
 #include <fstream>
 

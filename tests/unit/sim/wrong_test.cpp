@@ -1,4 +1,4 @@
-// What is said of wrong programs, and that their right twins are left alone.
+// What is reported about wrong programs, and that nothing is about their correct twins.
 #include <thread>
 
 #include <gtest/gtest.h>

@@ -41,7 +41,7 @@ TEST(TcpStore, AConnectedSocketIsGivenToAClientWithoutNetwork) {
   EXPECT_EQ(outside->get_text("from inside", soon()), "1");
   outside->set("from outside", "2");
   EXPECT_EQ(inside->get_text("from outside", soon()), "2");
-  expect_error(Errc::connection, {address, "in use already"},
+  expect_error(Errc::connection, {address, "already in use"},
                [&] { make_tcp_store(address, "t", Deadline::after(50ms)); });
   expect_error(Errc::invalid_argument, {address, "not a place to listen"},
                [&] { StoreServer(address, "t"); });

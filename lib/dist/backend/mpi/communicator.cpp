@@ -36,13 +36,13 @@ void expect_the_job_is_mpis(Endpoint& endpoint) {
   const int rank = endpoint.rank(), ranks = endpoint.world_size();
   const auto refuse = [&](const std::string& why) {
     fail(Errc::unsupported,
-         "rank {}: backend \"mpi\": {}; start the ranks by mpirun -n {} PROGRAM, or use backend \"host\"",
+         "rank {}: backend \"mpi\": {}; start the ranks with mpirun -n {} PROGRAM, or use backend \"host\"",
          rank, why, ranks);
   };
   if (shares_a_process(endpoint))
     refuse("several ranks of this job are threads of one process, which MPI takes for one rank");
   if (ranks > 1 && !is_one_of_many())
-    refuse(fmt::format("the {} ranks of this job were not started by mpirun, so MPI cannot connect them",
+    refuse(fmt::format("the {} ranks of this job were not started with mpirun, so MPI cannot connect them",
                        ranks));
   begin();
   const World known = world();

@@ -29,7 +29,7 @@ void look_like_many_hosts(const BackendContext& context) {
       fail(Errc::unsupported,
            "DIST_NCCL_SHARE_GPU=1 is for ranks that are processes, and several ranks of this job are threads "
            "of "
-           "one; start them by ./distlab run or distrun, or use backend \"cuda\"");
+           "one; start them with ./distlab run or distrun, or use backend \"cuda\"");
   ::setenv("NCCL_HOSTID", fmt::format("distlab-rank-{}", context.endpoint->rank()).c_str(), 1);
   ::setenv("NCCL_SOCKET_IFNAME", "lo", 0);
   ::setenv("NCCL_IB_DISABLE", "1", 0);
@@ -140,7 +140,7 @@ void NcclBackend::detach() noexcept {
   if (communicator_) communicator_->abort();
 }
 
-// All ranks come here when their work has ended, and none leaves before the others have come.
+// All ranks come here when their work has ended, and none leaves before the others have arrived.
 void NcclBackend::part() {
   role_ == Role::group ? meet_on_host(close_timeout) : meet_other_end();
   Operation leaving;

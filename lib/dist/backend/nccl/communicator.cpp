@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view id_key = "nccl/id";
 constexpr std::string_view refusal = "refused: ";  // instead of the id: the first rank could not make one
-// NCCL launches on a thread of its own, which takes some ten microseconds: less than any sleep. Where other
+// NCCL launches on a thread of its own, which takes about ten microseconds: less than any sleep. Where other
 // processes want the core, one poll may take as long as a launch by itself: so this many polls come before a
 // sleep in any case.
 constexpr Timeout launch_time = std::chrono::microseconds(300);

@@ -32,8 +32,9 @@ Backend* NcclBackend::lane_of(const Operation& operation) {
   if (!is_elsewhere(operation)) return nullptr;
   if (operation.peer == any_rank)
     fail(Errc::unsupported,
-         "rank {}: {}: NCCL receives from a rank that is named; name it, give the message a tag, or unset "
-         "DIST_NCCL_MESSAGES: then it goes through the host",
+         "rank {}: {}: NCCL receives only from a rank that is named; name it, give the message a tag, or "
+         "unset "
+         "DIST_NCCL_MESSAGES, so that the message goes through the host",
          context_.members[context_.rank], describe(operation));
   const std::scoped_lock lock(lanes_mutex_);
   auto& lane = lanes_[way_of(operation)];
@@ -97,8 +98,8 @@ std::vector<std::shared_ptr<WorkState>> NcclBackend::submit_batch(std::vector<Op
   return works;
 }
 
-// In the order of the ways, which is the same on all ranks: where a GPU runs one of NCCL's kernels after the
-// other, the first that has not ended is one that both its ranks run.
+// In the order of the directions, which is the same on all ranks: where a GPU runs one of NCCL's kernels
+// after the other, the first that has not ended is one that both its ranks run.
 void NcclBackend::launch_together(std::vector<Launch> messages) {
   std::ranges::stable_sort(messages, {}, &Launch::way);
   std::erase_if(messages, [](const Launch& message) {

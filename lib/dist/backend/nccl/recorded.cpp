@@ -1,4 +1,5 @@
-// Collectives in graphs: NCCL's calls are captured on the group's stream, which is beside the recorded one.
+// Collectives in graphs: NCCL's calls are captured on the group's stream, which runs in parallel with the
+// recorded one.
 #include <utility>
 
 #include "dist/backend/nccl/backend.h"

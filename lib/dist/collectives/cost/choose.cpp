@@ -55,7 +55,8 @@ std::vector<Estimate> estimates(OpKind collective, std::size_t bytes, const Worl
 Choice choose(OpKind collective, std::size_t bytes, const World& at, const CostModel& model) {
   const std::vector<Estimate> all = estimates(collective, hides_its_size(collective) ? 0 : bytes, at, model);
   const std::string_view best = all[0].algorithm->name;
-  if (at.ranks == 1) return {best, fmt::format("{}, because one rank has no other to talk to", best)};
+  if (at.ranks == 1)
+    return {best, fmt::format("{}, because one rank has no other to communicate with", best)};
   std::string others;
   int named = 0;
   for (std::size_t i = 1; i < all.size() && all[i].not_considered.empty() && named < 3; ++i, ++named)

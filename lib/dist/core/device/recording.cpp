@@ -31,7 +31,8 @@ void Graph::launch() const { api_->launch_graph(device_, current_stream(device_)
 void RecordedWork::launch() {
   if (thread_ != std::this_thread::get_id() || stream_ != current_stream(device_))
     fail(Errc::invalid_argument,
-         "recorded work of {} is launched on another thread or stream than it was recorded on; use it on one",
+         "recorded work of {} is launched on a thread or stream other than the one it was recorded on; use "
+         "it on one",
          device_.str());
   for (const Part& part : parts_) {
     part.launch();
@@ -61,7 +62,8 @@ Recording::Recording(Device device, bool has_collectives)
       has_collectives_(has_collectives) {
   if (!graphs_) fail(Errc::unsupported, "{} has no graphs; take the step without one", device.str());
   if (recording)
-    fail(Errc::invalid_argument, "this thread records already; end one recording before the next");
+    fail(Errc::invalid_argument,
+         "this thread is already recording; end that recording before you begin another");
   work_.device_ = device;
   work_.stream_ = current_stream(device);
   work_.thread_ = std::this_thread::get_id();
@@ -132,7 +134,7 @@ void Recording::leave() noexcept {
     is_capturing_ = false;
     try {
       const Graph unused(graphs_, device_, graphs_->end_capture(device_, work_.stream_));
-    } catch (const std::exception&) {  // the capture has failed, as its user has been told
+    } catch (const std::exception&) {  // the capture has failed, as its user has been notified
     }
   }
   for (const auto& f : std::exchange(afterwards_, {})) f();

@@ -1,5 +1,5 @@
 // The two sides of a message. A sender offers its data at once, so that messages come in order (offer). Then
-// its stream comes to the data (tell_reached), the receiver answers (hear_receipt), and where it asks for it
+// its stream reaches the data (tell_reached), the receiver answers (hear_receipt), and where it asks for it
 // the data goes through the host (give_through_host). On the receiver's side an offer comes (take_offer), the
 // data is there (begin_copy), the copy ends (answer); or the data comes through the host (take_through_host).
 // advance() goes from stage to stage; has_come() and has_reached() wait.
@@ -90,7 +90,7 @@ bool DeviceMessage::has_reached(bool blocks, const Done& done, const Wake& wake)
     if (!wakes_) messages_.endpoint_->interrupt();  // so that it is asked again at once
     if (!blocks) return false;
     if (options_.deadline.passed())
-      fail(Errc::timeout, "rank {}: {}: {} has not come to its data in time; what was enqueued before it?",
+      fail(Errc::timeout, "rank {}: {}: {} has not reached its data in time; what was enqueued before it?",
            options_.members[rank()], str(options_.label), device_.str());
     messages_.endpoint_->progress(sleep_on_device_for);
   }

@@ -56,8 +56,8 @@ TensorView DeviceTransport::lend(const TensorView& data, Scratch& lent) {
   return lent.all();
 }
 
-// All that has come is copied by one launch: where several children of a tree have sent, or several segments
-// have come, each copy of its own would cost as much as the launch.
+// All that has arrived is copied by one launch: where several children of a tree have sent, or several
+// segments have arrived, each copy of its own would cost as much as the launch.
 bool DeviceTransport::take_what_came() {
   std::vector<Receiving*> came;
   for (auto& [id, receiving] : receiving_)

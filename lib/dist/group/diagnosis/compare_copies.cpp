@@ -17,7 +17,7 @@ bool is_used_alone(const ProcessGroup& group) {
   return !state || state->rank < 0 || state->size() == 1 || !state->job;
 }
 
-// The sketches of all ranks, of which each sends its own as it is in memory. Empty if ranks are at other
+// The sketches of all ranks, of which each sends its own as it is in memory. Empty if ranks are at different
 // tensors: then their collectives differ, too, and that is what the fingerprints report.
 std::vector<check::Copies> exchanged(GroupState& group, const check::Copies& mine) {
   const auto& sketches = mine.sketches;

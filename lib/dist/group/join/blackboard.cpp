@@ -51,10 +51,10 @@ std::shared_ptr<const Exchanged> Blackboard::exchange(const BoardCall& mine, std
   if (!sheet->is_for(mine.members)) refuse_group(mine, *sheet);
   const auto self = static_cast<std::size_t>(mine.members.group_rank_of(mine.rank));
   sheet->exchanged->messages[self] = mine.message;
-  if (!sheet->came[self]) --sheet->expected;  // only once, also when a given-up call is repeated
+  if (!sheet->came[self]) --sheet->expected;  // only once, even when a given-up call is repeated
   sheet->came[self] = true;
   if (sheet->expected == 0) {
-    sheets_.erase(key);  // all have come: a rank that is still reading holds the sheet itself
+    sheets_.erase(key);  // all have arrived: a rank that is still reading holds the sheet itself
     sheet->complete.notify_all();
   }
   while (sheet->expected > 0) {
@@ -74,7 +74,8 @@ void Blackboard::refuse(const BoardCall& mine, const std::string& why) {
 }
 
 void Blackboard::refuse_group(const BoardCall& mine, const Sheet& sheet) {
-  fail(Errc::mismatch, "rank {}: {} at {}: it is of {} ranks, others call it on a group of {} other ones",
+  fail(Errc::mismatch,
+       "rank {}: {} at {}: this rank calls it on a group of {} ranks, others on one of {} other ranks",
        mine.rank, mine.message.call, mine.message.where, mine.members.size(), sheet.members.size());
 }
 

@@ -20,7 +20,7 @@ std::string describe_missing(const Job& job) {
     if (job.store->check(keys)) continue;
     names += fmt::format("{}{}", ++missing > 1 ? ", " : "", r);
   }
-  if (missing == 0) return "all ranks had come, but one of them died while joining";
+  if (missing == 0) return "all ranks had arrived, but one of them died while joining";
   if (missing == shown) {
     missing = std::max(shown, size - static_cast<int>(job.store->add(joined_key, 0)));
     if (missing > shown) names += fmt::format(" and {} more", missing - shown);

@@ -167,7 +167,8 @@ Job rendezvous(const InitOptions& options, RankContext& context, const GetEnv& g
     job.store = meeting_place(job.base, job.restart_count, job.generation);
     Meeting(job, deadline).hold().read_into(job);
   } catch (const Error& error) {
-    // After a timeout, missing ranks will not come; a contradiction may have been found before all have come.
+    // After a timeout, missing ranks will not come; a contradiction may have been found before all have
+    // arrived.
     part(job, error.code() == Errc::mismatch, Deadline::after(last_look));
     throw Error(error.code(), fmt::format("rank {}: init_process_group at {}: {}", plan.launch.rank,
                                           where.str(), error.what()));

@@ -131,7 +131,7 @@ cudaError_t row_norm(cudaStream_t stream, Tensor out, const Tensor& in, const Ro
   return visit_elements(in.dtype(), [&]<class T>() { return row_norm_of<T>(stream, out, in, norm, eps); });
 }
 
-// A function of the rows alone: with another GPU the sums would otherwise have other bits.
+// A function of the rows alone: otherwise the sums on another GPU would have different bits.
 std::int64_t row_parts(std::int64_t rows) { return std::clamp<std::int64_t>(rows / 64, 1, 64); }
 
 cudaError_t row_norm_backward(cudaStream_t stream, const RowNormGrads& grads, const Tensor& grad_out,

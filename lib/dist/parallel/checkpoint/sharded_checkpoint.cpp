@@ -167,7 +167,7 @@ void ShardedSave::finish() {
     std::error_code ignored;
     if (is_first && !s.save.empty()) fs::remove_all(s.save, ignored);
     fail(Errc::resource, "saving {}: rank {}: {}{}", s.folder.string(), failed - problems.begin(), *failed,
-         has_sharded(s.folder) ? "; the save before is still in force" : "");
+         has_sharded(s.folder) ? "; the previous save is still in force" : "");
   }
   std::string problem;
   if (is_first) {

@@ -56,7 +56,8 @@ HybridGpt::~HybridGpt() = default;
 void HybridGpt::prepare(nn::GPT& stage) {
   const HybridShape& shape = options_.shape;
   stage.to(dtype_);
-  if (dtype_ == DType::bf16) stage.to(DType::f32);  // master weights begin with numbers that bf16 has
+  if (dtype_ == DType::bf16)
+    stage.to(DType::f32);  // master weights begin with numbers that bf16 can represent
   if (shape.tp > 1)
     parallelize(stage, mesh_["tp"], {.sequence_parallel = options_.sequence_parallel}, where_);
   if (shape.cp > 1)
@@ -199,7 +200,7 @@ std::vector<HybridGpt::Box> HybridGpt::boxes() {
       const std::int64_t rows = parameter->value.size(0);
       const std::int64_t first = in_shards == sharded.end() ? 0 : in_shards->second.first_row;
       const Shard* const shard = at == placements.end() ? nullptr : std::get_if<Shard>(&at->second.placement);
-      // A tied head is the table, also where it is a copy.
+      // A tied head is the table, even where it is a copy.
       Box box{gpt_.tied && name == "lm_head.weight" ? "transformer.wte.weight" : name,
               parameter,
               0,

@@ -1,6 +1,6 @@
-// Three runs: the step itself; the pipeline alone, on a network without cost and with GPUs that are faster by
-// the ranks along the other axes that divide a computation, for the bubble; and one such GPU with the whole
-// model, for the computation.
+// Three runs: the step itself; for the bubble, the pipeline alone, on a network without cost, each GPU as
+// fast as all the ranks among which the other axes divide a computation; for the computation, one such GPU
+// with the whole model.
 #include "dist/parallel/hybrid/simulated_step.h"
 
 #include <algorithm>

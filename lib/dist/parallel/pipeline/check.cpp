@@ -1,4 +1,4 @@
-// In the order of check.h: existence, order on each rank, queues; circles are in find_circle.cpp.
+// In the order of check.h: existence, order on each rank, queues; cycles are in find_circle.cpp.
 #include "dist/parallel/pipeline/check.h"
 
 #include <map>
@@ -163,7 +163,8 @@ class Checker {
       for (std::size_t i = 0; i < orders.first.size(); ++i)
         if (orders.first[i] != orders.second[i])
           return fmt::format(
-              "rank {} receives from rank {} in another order than that one sends: first {}, first {}",
+              "rank {} receives messages from rank {} in another order than they are sent: first {}, first "
+              "{}",
               ends.second, ends.first, text(partner(orders.second[i])), text(orders.first[i]));
     return {};
   }

@@ -1,4 +1,4 @@
-// Do ranks wait for each other in a circle? The lists are run, each message as a meeting of two ranks.
+// Do ranks wait for each other in a cycle? The lists are run, each message as a meeting of two ranks.
 #include <algorithm>
 #include <iterator>
 
@@ -83,7 +83,7 @@ std::string find_circle(const Schedule& schedule, const Places& places, bool one
   run.run();
   std::size_t rank = run.waiting();
   if (rank == schedule.ranks.size()) return {};
-  // Each waiting rank waits for one that waits: after as many steps as there are ranks, we are in the circle.
+  // Each waiting rank waits for one that waits: after as many steps as there are ranks, we are in the cycle.
   for (std::size_t i = 0; i < schedule.ranks.size(); ++i) rank = run.other_end(rank).rank;
   constexpr int most = 4;  // ranks to be described
   std::string waits;

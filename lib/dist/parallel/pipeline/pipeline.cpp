@@ -195,7 +195,7 @@ void Pipeline::compute(const Action& action, const Tensor& inputs, const Tensor&
   timeline_.push_back({action, computes_since_, now()});
 }
 
-// What a stage takes: received, or left by the stage before on the same rank.
+// What a stage takes: received, or left by the previous stage on the same rank.
 Tensor Pipeline::take(std::map<Key, Tensor>& from, std::map<Key, Work>& receives, const Key& key) {
   if (const auto receive = receives.extract(key)) Work(receive.mapped()).wait();
   return std::move(from.extract(key).mapped());

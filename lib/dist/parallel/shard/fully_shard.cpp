@@ -11,7 +11,7 @@ namespace dist {
 
 void fully_shard(nn::Module& module, const FullyShardOptions& options, Caller at) {
   if (unit_of(module))
-    fail(Errc::invalid_argument, "fully_shard: {} is a unit already; call it once for each module",
+    fail(Errc::invalid_argument, "fully_shard: {} is already a unit; call it once for each module",
          module.str());
   if (options.mesh && options.mesh.dim() > 2)
     fail(Errc::invalid_argument,

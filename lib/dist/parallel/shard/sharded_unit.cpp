@@ -182,7 +182,8 @@ void ShardedUnit::reduce_grads() {
   if (outermost_ == this && last_reducing_) std::exchange(last_reducing_, nullptr)->finish_reduction();
 }
 
-// Between backwards, sums are in the dtype of the reduction: bf16 would lose what is small beside them.
+// Between backwards, sums are in the dtype of the reduction: bf16 would lose what is small compared with
+// them.
 void ShardedUnit::keep_whole_sums() {
   if (reduced_dtype_ == computed_dtype_) return;
   const Tensor grads = std::exchange(whole_grads_, {}).to(reduced_dtype_);

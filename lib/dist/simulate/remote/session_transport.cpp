@@ -44,7 +44,7 @@ TensorView parcel_for(const Asked& asked, Transfer& transfer) {
   return view;
 }
 
-// A right program has a handful of each at a time.
+// A correct program has a handful of each at a time.
 void check_count(const Session& session, std::size_t open, const char* what) {
   if (open >= session.options.most_open)
     fail(Errc::connection, "more than {} {} are open", session.options.most_open, what);

@@ -1,6 +1,6 @@
 // Links report goodbyes (on_goodbye), closed connections (on_lost) and death notices (on_death_notice);
 // act_on_reports() acts on these reports after all earlier messages were taken in. Each failure is passed on
-// to the other ranks before they can see this rank end by it.
+// to the other ranks before they can see this rank end because of it.
 #include "dist/transport/engine/peers.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::string Peers::first_failure() const {
 }
 
 // A rank that has left is not a failure until an operation needs it. Then that news is passed on, too: the
-// user may end this rank by the error, and the other ranks must not take it for the first one to go.
+// user may end this rank because of the error, and the other ranks must not take it for the first one to go.
 Failure Peers::left_failure(const TransferFacts& t) {
   pass_on_departures();
   return peer_left_failure(rank_, t);
@@ -61,7 +61,7 @@ void Peers::report_failure(int peer, const std::string& how) {
 
 // Departures, deaths and given-up transfers are reported between ordinary messages, and they end what needs
 // that rank. So first take in everything that was sent before: transfers that need nothing more complete.
-// Then act on the reports in their order: what a rank gave up because of a death fails by that death.
+// Then act on the reports in their order: what a rank gave up because of a death fails because of that death.
 void Peers::act_on_reports() {
   connections_.poll_all();
   for (const auto& act : std::exchange(reports_, {})) act();
@@ -74,8 +74,8 @@ void Peers::on_left(int peer) {
   if (transfers_.end_those_that_need(peer)) pass_on_departures();
 }
 
-// Every rank passes the news on before it fails by it: a rank that then sees this rank go has heard before,
-// on the same connection, where the failure began.
+// Every rank passes the news on before it fails because of it: a rank that then sees this rank go has heard
+// before, on the same connection, where the failure began.
 void Peers::on_failed(int peer, const std::string& how) {
   if (!is_present(peer)) return;
   pass_on_departures();

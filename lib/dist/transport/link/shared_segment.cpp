@@ -88,7 +88,7 @@ std::byte* SharedSegment::area(int index) const {
 
 void SharedSegment::ring_bell() noexcept {
   const std::uint64_t one = 1;
-  // EAGAIN means that it rings already.
+  // EAGAIN means that it is already ringing.
   [[maybe_unused]] const auto written = ::write(doorbell_.get(), &one, sizeof one);
 }
 

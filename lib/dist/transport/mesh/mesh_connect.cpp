@@ -25,7 +25,7 @@ constexpr std::chrono::seconds recall_patience{30};  // how long a rank that hun
 constexpr int news_interval_ms = 10;                 // how often the rings are polled
 constexpr std::size_t most_strangers = 64;           // most connections that have not greeted yet
 
-// Maps nothing where the address space has no room for it and half as much again for the program.
+// Maps nothing where the address space has no room for the arena and, for the program, half as much again.
 Mapping map_arena(int peer, int fd, std::size_t bytes) {
   if (bytes <= free_address_space() / 3 * 2) return {fd, bytes};
   log(LogLevel::info,

@@ -119,7 +119,7 @@ double bus_factor(Collective collective, int ranks) {
 
 double least_traffic(Collective collective, Form form, int ranks) {
   const double n = ranks;
-  const bool stays = form == Form::in_place;  // a rank's own part is in its place already
+  const bool stays = form == Form::in_place;  // a rank's own part is already in its place
   switch (collective) {
     case Collective::all_reduce: return n > 1 ? 2 * n : 0;  // all are read, all are written
     case Collective::broadcast: return n > 1 ? n : 0;       // the root's is read, the others' written

@@ -135,7 +135,7 @@ int make_handout(const HandoutOptions& options) {
   if (!tree.has_filename()) tree = tree.parent_path();  // "handout/"
   for (const auto& path : {tree, draft_of(tree)}) {
     if (!fs::exists(fs::symlink_status(path))) continue;
-    fmt::print(stderr, "{} exists already; choose another -o, or remove it\n", path.string());
+    fmt::print(stderr, "{} already exists; choose another -o, or remove it\n", path.string());
     return exit_usage;
   }
   const Draft draft(tree);

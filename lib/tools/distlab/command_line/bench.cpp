@@ -50,9 +50,10 @@ void add_ddp_bench_commands(CLI::App& bench, int& exit_code) {
 }
 
 void add_shard_bench_command(CLI::App& bench, int& exit_code) {
-  const auto [command, options] = add_command(
-      bench, exit_code, "shard",
-      "Measure a GPT's step in fully_shard and ZeRO-1, beside DistributedDataParallel", run_shard_bench);
+  const auto [command, options] =
+      add_command(bench, exit_code, "shard",
+                  "Measure a GPT's step in fully_shard and ZeRO-1, compared with DistributedDataParallel",
+                  run_shard_bench);
   command->add_option("-n,--nproc", options->ranks, "number of ranks (default: 2, then 4)")
       ->check(CLI::Range(1, 64));
   command->add_option("--layers", options->layers, "number of blocks (default: 4)")->check(positive);

@@ -45,11 +45,10 @@ Finding cores() {
   if (quota >> allowed >> period && period > 0) {
     found += fmt::format(", limited to {:.1f} by its control group", allowed / period);
   }
-  return {
-      "cores", Health::good, found,
-      usable < 4
-          ? "ranks take turns when there are more of them than cores: results are right, but timings say less"
-          : ""};
+  return {"cores", Health::good, found,
+          usable < 4 ? "ranks take turns when there are more of them than cores: results are correct, but "
+                       "timings say less"
+                     : ""};
 }
 
 double available_memory() {

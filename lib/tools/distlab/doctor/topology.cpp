@@ -105,7 +105,7 @@ std::vector<std::string> lines_of(const Topology& all, const std::function<bool(
   return lines;
 }
 
-// A * behind a path: the two cannot map each other's memory.
+// A * after a path: the two cannot map each other's memory.
 std::string table_of(const Gpus& gpus) {
   if (gpus.gpus.size() < 2) return {};
   std::string text = fmt::format("  {:<7}", "");

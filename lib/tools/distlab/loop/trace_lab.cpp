@@ -26,7 +26,7 @@ GradeRequest request_for(const Lab& lab, const TraceOptions& options) {
   return {.program = lab_program(lab, "grade"), .runner = runner, .seed = options.seed};
 }
 
-// Returns the progress after the lab's last grade. Grades of other programs than the lab's own are not kept.
+// Returns the progress after the lab's last grade. Grades of programs other than the lab's own are not kept.
 LabProgress last_grade(const Lab& lab, const TraceOptions& options) {
   const auto progress = read_progress();
   const auto mine = progress.find(lab.folder);

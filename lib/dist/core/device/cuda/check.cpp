@@ -24,7 +24,7 @@ constexpr std::array advices{
     Advice{cudaErrorMemoryAllocation, "use smaller tensors, free some, or let fewer processes share the GPU"},
     Advice{
         cudaErrorInitializationError,
-        "was this process forked from one that had used a GPU? start the ranks before that, or by distrun"},
+        "was this process forked from one that had used a GPU? start the ranks before that, or with distrun"},
     Advice{cudaErrorDevicesUnavailable,
            "another process may use it exclusively: check the compute mode in nvidia-smi -q"},
     Advice{cudaErrorInsufficientDriver,

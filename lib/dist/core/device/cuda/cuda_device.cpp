@@ -70,7 +70,7 @@ std::string CudaDevice::bus_id(Device device) {
   return id.data();
 }
 
-// While this thread records, CUDA refuses it calls that would break another capture than its own; there are
+// While this thread records, CUDA refuses it calls that would break a capture other than its own; there are
 // none of that kind here.
 void* CudaDevice::allocate(Device device, std::size_t bytes) {
   const cuda_detail::RelaxedCapture relaxed;

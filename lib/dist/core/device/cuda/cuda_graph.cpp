@@ -22,7 +22,7 @@ void CudaDevice::begin_capture(Device device, StreamHandle stream) {
 
 namespace {
 
-// What `later` is given from now on is recorded behind what `earlier` was given.
+// What `later` is given from now on is recorded to run after what `earlier` was given.
 void put_behind(Device device, cudaStream_t later, cudaStream_t earlier) {
   cudaEvent_t event = nullptr;
   ensure(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), device, "cudaEventCreateWithFlags");

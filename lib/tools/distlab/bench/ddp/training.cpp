@@ -76,7 +76,7 @@ void Training::wait() const {
     dist::device_api(device_.type).synchronize(device_, dist::current_stream(device_));
 }
 
-// As PyTorch's side, the host reads the last loss alone on a GPU.
+// As PyTorch's side, the host reads only the last loss on a GPU.
 void Training::train(int steps) {
   exposed_ = 0;
   for (int i = 0; i < steps; ++i) {

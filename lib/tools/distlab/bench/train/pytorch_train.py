@@ -158,7 +158,7 @@ def step():
     return loss
 
 
-# The seconds of each step. On a GPU events take them, so that the host is free to run ahead.
+# The seconds of each step. On a GPU they are measured with events, so that the host is free to run ahead.
 def timed(steps):
     if asked.device == "cuda":
         events = [torch.cuda.Event(enable_timing=True) for _ in range(steps + 1)]

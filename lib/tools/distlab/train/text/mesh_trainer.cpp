@@ -61,7 +61,7 @@ void check_mesh(const TrainOptions& options) {
     fail(Errc::invalid_argument, "--verify compares with one rank in f64; leave --dtype {} out", text.dtype);
   if (text.dtype != "f32" && !text.simulate.empty())
     fail(Errc::invalid_argument,
-         "--simulate knows how fast machines compute in f32 alone; leave --dtype {} out", text.dtype);
+         "--simulate only knows how fast machines compute in f32; leave --dtype {} out", text.dtype);
   if (text.verify && text.sample)
     fail(Errc::invalid_argument,
          "--sample needs a trained model, --verify trains none; leave one of them out");
