@@ -101,7 +101,7 @@ class GraphedStep::Parts {
   Loss take(GraphedStep& whole, const Tensor& inputs, const Tensor& targets) {
     if (device_ == cpu) return step_(inputs, targets);
     if (!fits(inputs, targets)) {
-      if (inputs_ && (options_.only_one_shape || options_.has_collectives)) refuse(inputs);
+      if (inputs_ && options_.only_one_shape) refuse(inputs);
       if (work) return step_(inputs.to(device_), targets.to(device_));
       inputs_.emplace(inputs, device_);
       targets_.emplace(targets, device_);
@@ -136,9 +136,8 @@ class GraphedStep::Parts {
   [[noreturn]] void refuse(const Tensor& inputs) const {
     fail(Errc::invalid_argument,
          "GraphedStep: this batch has shape {}, but the graph is for {}; leave out the last, smaller batch, "
-         "or let it do without the graph (.{} = false)",
-         to_string(inputs.shape()), to_string(inputs_->value().shape()),
-         options_.has_collectives ? "has_collectives" : "only_one_shape");
+         "or let it do without the graph (.only_one_shape = false)",
+         to_string(inputs.shape()), to_string(inputs_->value().shape()));
   }
 
   void record(GraphedStep& whole) {

@@ -34,10 +34,10 @@ struct GraphedStepOptions {
   // Batches of another shape throw Error{invalid_argument}, which says so, instead of doing without the
   // graph.
   bool only_one_shape = false;
-  // Collectives become part of the graph instead of cutting it, where the backend can do that (nccl). Then a
-  // step is the same on all ranks, or none takes it: only_one_shape holds, `warm_up` is the same, and the
-  // ranks record the same step. A DistributedDataParallel's hook is called when the step is recorded, and not
-  // again.
+  // Collectives become part of the graph instead of cutting it, where the backend can do that (nccl). Then
+  // all ranks launch the graph in a step, or none does: in each step their batches have one shape (as a
+  // DistributedSampler gives them), and `warm_up` is the same. A rank that takes another step than the others
+  // ends by its timeout. A DistributedDataParallel's hook is called when the step is recorded, and not again.
   bool has_collectives = false;
 };
 

@@ -42,8 +42,8 @@ void check(const DdpBenchOptions& options) {
                options.compare);
   check_output("--json", options.json);
   check_output("--plot", options.plot);
-  if (options.one_graph && options.device == "cpu")
-    dist::fail(Errc::invalid_argument, "--one-graph is for GPUs; add --device cuda");
+  if (options.cut_graphs && options.device == "cpu")
+    dist::fail(Errc::invalid_argument, "--cut-graphs is for GPUs; add --device cuda");
   if (!options.plot.empty() && options.ranks == 1)
     dist::fail(Errc::invalid_argument, "--plot needs several numbers of ranks; choose a larger --nproc");
 }
@@ -73,7 +73,7 @@ std::optional<bench::DdpRow> measured(const DdpBenchOptions& options, int ranks)
                                 options.device};
   if (options.steps > 0) argv.insert(argv.end(), {"--iters", std::to_string(options.steps)});
   if (!options.compare.empty()) argv.insert(argv.end(), {"--compare", options.compare});
-  if (options.one_graph) argv.emplace_back("--one-graph");
+  if (options.cut_graphs) argv.emplace_back("--cut-graphs");
   const int code = run_in_foreground(argv);
   if (const auto how = ended_by_signal(code); !how.empty())
     fmt::print(stderr, "distlab: the process that measures {} ranks {}\n", ranks, how);

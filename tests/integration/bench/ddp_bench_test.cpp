@@ -110,7 +110,7 @@ TEST_F(DdpBench, RefusesWhatMakesNoSense) {
   expect_output(bench_ddp({"--compare", "mpi"}), 2,
                 "--compare cannot be \"mpi\"; bench ddp compares only with pytorch");
   expect_output(bench_ddp({"-n", "1", "--plot", "x.svg"}), 2, "--plot needs several numbers of ranks");
-  expect_output(bench_ddp({"--one-graph"}), 2, "--one-graph is for GPUs; add --device cuda");
+  expect_output(bench_ddp({"--cut-graphs"}), 2, "--cut-graphs is for GPUs; add --device cuda");
   expect_output(bench_ddp({"--min", "4"}), 2, "--min");
   expect_output(bench_ddp({}, "DIST_SIM=topology=laptop"), 2, "DIST_SIM is set");
 }

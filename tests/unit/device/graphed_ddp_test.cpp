@@ -23,14 +23,14 @@
 
 #include "support/expect_error.h"
 #include "support/fake_layers.h"
-#include "support/fake_nccl.h"
+#include "support/nccl_on_layers.h"
 #include "unit/device/on_backend.h"
 #include "unit/nn/gradient_check.h"
 
 namespace dist::test {
 namespace {
 
-constexpr int steps = 6;  // three before the graphs are there
+constexpr int steps = 7;  // three before the graphs are there, and the last but one has a smaller batch
 
 // How a run's steps are taken.
 enum class How { plain, cut, in_one_graph };
@@ -59,9 +59,9 @@ class Trained {
                  [this](const Tensor& inputs, const Tensor& targets) { return take(inputs, targets); },
                  {.has_collectives = how == How::in_one_graph}) {}
 
-  nn::Loss step(int i) {
-    const Tensor inputs = nn::scattered({2, 1, 28, 28}, 10 * rank_ + i, DType::f32),
-                 targets = arange(2, DType::i64);
+  nn::Loss step(int i, std::int64_t rows = 2) {
+    const Tensor inputs = nn::scattered({rows, 1, 28, 28}, 10 * rank_ + i, DType::f32),
+                 targets = arange(rows, DType::i64);
     optimizer_.set_lr(0.02 / (i + 1));
     return how_ == How::plain ? take(inputs.to(device_), targets.to(device_)) : graphed_(inputs, targets);
   }
@@ -105,32 +105,11 @@ Outcome train(int rank, How how, bool find_unused = false, const CommHook& hook 
   Trained trained(rank, how, find_unused, hook);
   const std::uint64_t before = default_group().state()->collectives;
   std::vector<double> losses;
-  for (int i = 0; i < steps; ++i) losses.push_back(trained.step(i).item());
+  for (int i = 0; i < steps; ++i) losses.push_back(trained.step(i, i == steps - 2 ? 1 : 2).item());
   Outcome outcome = trained.outcome(std::move(losses));
   outcome.collectives -= before;
   return outcome;
 }
-
-// A fake NCCL beside the layers, while it lives.
-class FakeNcclOnLayers {
- public:
-  explicit FakeNcclOnLayers(const FakeDeviceOptions& options = {})
-      : device(options),
-        nccl(std::make_shared<FakeNccl>(
-            std::static_pointer_cast<FakeDevice>(device_api(DeviceType::cuda).shared_from_this()))) {
-    nccl::set_library(nccl);
-  }
-  ~FakeNcclOnLayers() { nccl::set_library(nullptr); }
-  FakeNcclOnLayers(const FakeNcclOnLayers&) = delete;
-  FakeNcclOnLayers& operator=(const FakeNcclOnLayers&) = delete;
-  void expect_all_is_well() const {
-    EXPECT_EQ(nccl->misuse(), std::vector<std::string>{});
-    EXPECT_EQ(nccl->comms_alive(), 0);
-  }
-
-  const FakeLayersGuard device;
-  const std::shared_ptr<FakeNccl> nccl;
-};
 
 void expect_same(const Outcome& got, const Outcome& expected) {
   EXPECT_EQ(got.losses, expected.losses);
@@ -140,9 +119,13 @@ void expect_same(const Outcome& got, const Outcome& expected) {
 }
 
 TEST(GraphedDdp, HasTheBitsOfStepsWithoutGraphs) {
-  for (const int devices : {1, 2})
+  constexpr std::chrono::microseconds rest(50);
+  const std::vector<FakeDeviceOptions> machines{{.count = 1, .longest_rest = rest},
+                                                {.count = 2, .longest_rest = rest},
+                                                {.count = 2, .longest_rest = rest, .reaches_all = false}};
+  for (const FakeDeviceOptions& machine : machines)
     for (const bool find_unused : {false, true}) {
-      const FakeLayersGuard fake({.count = devices, .longest_rest = std::chrono::microseconds(50)});
+      const FakeLayersGuard fake(machine);
       run_ranks(
           2,
           [&](int rank) {
@@ -218,7 +201,8 @@ TEST(GraphedDdp, IsRecordedOnceItsBucketsStay) {
       on_cuda());
 }
 
-// The all-reduces are nodes of the graph, parallel to the backward pass; their numbers are as without it.
+// The all-reduces are nodes of the graph, parallel to the backward pass; their numbers are as without it. The
+// smaller batch does without the graph on both ranks.
 TEST(DdpInOneGraph, HasTheBitsOfStepsWithoutGraphs) {
   for (const int devices : {1, 2}) {
     const CommHook hook = devices == 1 ? all_reduce_hook : bf16_compress_hook;
@@ -387,18 +371,6 @@ TEST(DdpInOneGraph, OutlivesItsGroupWithoutHoldingItUp) {
   const Deadline deadline = Deadline::after(std::chrono::seconds(10));
   while (fake.nccl->comms_alive() > 0 && !deadline.passed()) dist::sleep(std::chrono::milliseconds(1));
   fake.expect_all_is_well();
-}
-
-TEST(DdpInOneGraph, RefusesBatchesOfAnotherShape) {
-  const FakeNcclOnLayers fake;
-  const auto first_row = [](const Tensor& inputs, const Tensor& targets) {
-    return nn::CrossEntropyLoss().forward(inputs, targets);
-  };
-  nn::GraphedStep step(cuda(0), first_row, {.has_collectives = true});
-  step(zeros({2, 3}), zeros({2}, DType::i64));
-  EXPECT_DIST_ERROR(
-      step(zeros({1, 3}), zeros({1}, DType::i64)), Errc::invalid_argument,
-      "leave out the last, smaller batch, or let it do without the graph (.has_collectives = false)");
 }
 
 // A step's own collectives, in its order; messages and what lists need are refused.

@@ -23,8 +23,8 @@ void add_measured(CLI::App& command, DdpBenchOptions& options) {
       ->check(positive);
   command.add_option("--device", options.device, "cpu (default); cuda: a GPU per rank, or shared ones")
       ->check(CLI::IsMember({"cpu", "cuda"}));
-  command.add_flag("--one-graph", options.one_graph,
-                   "on GPUs with nccl: all-reduces are in the step's graph");
+  command.add_flag("--cut-graphs", options.cut_graphs,
+                   "on GPUs with nccl: cut the step's graph at each all-reduce");
   command.add_option("--iters", options.steps, "steps per turn (default: as many as take 250 ms)")
       ->check(positive);
   command.add_option("--repeat", options.repeats, "turns; the table shows the median (default: 15)")

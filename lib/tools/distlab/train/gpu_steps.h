@@ -1,5 +1,6 @@
 // Steps on a GPU: each is enqueued, as a graph once it was recorded, before the loss of the step before it is
-// read, so that the GPU never waits for the host.
+// read, so that the GPU never waits for the host. On backend nccl, the graph has the step's all-reduces. (The
+// samplers give all ranks batches of one shape.)
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ class GpuSteps {
  public:
   // Called in the order of the steps, with each one's loss.
   using Report = std::function<void(double loss, std::int64_t rows, const StepTimes& times)>;
-  GpuSteps(dist::Device device, dist::nn::GraphedStep::Step step) : step_(device, std::move(step)) {}
+  GpuSteps(dist::Device device, dist::nn::GraphedStep::Step step)
+      : step_(device, std::move(step), {.has_collectives = true}) {}
 
   // Throws Error{invalid_argument} when the loss of the step before this one is not finite.
   void take(const dist::data::Batch& batch, const StepOfRank& at, StepTimes times, const Report& report);

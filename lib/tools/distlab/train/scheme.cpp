@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "dist/core/fail.h"
+#include "dist/group/process_group.h"
 #include "dist/parallel/data_parallel.h"
 #include "dist/parallel/distributed_data_parallel.h"
 #include "dist/parallel/parameter_server.h"
@@ -35,14 +36,15 @@ class Single : public Scheme {
 };
 
 // find_unused_parameters keeps the buckets of the first step, so that a resumed run adds in the same order as
-// a run that never stopped.
+// a run that never stopped. But then the host reads in each step which parameters were used, which a graph
+// cannot wait for: a run with its all-reduces in the graph learns its buckets instead.
 class Ddp : public Single {
  public:
   explicit Ddp(const SchemeRecipe& recipe)
       : Single(recipe),
         ddp_(model(), {.first_bucket_bytes = recipe.bucket_bytes,
                        .bucket_bytes = recipe.bucket_bytes,
-                       .find_unused_parameters = true}) {}
+                       .find_unused_parameters = !recipe.is_one_graph}) {}
   nn::Module& module() override { return ddp_; }
   double exposed_in_backward() const override { return in_seconds(ddp_.exposed()); }
 
@@ -90,6 +92,10 @@ constexpr std::array table{
 };
 
 }  // namespace
+
+bool is_one_graph(const TrainOptions& options) {
+  return options.device != "cpu" && options.graph && dist::get_backend() == "nccl";
+}
 
 bool has_gpu_steps(const TrainOptions& options, const Scheme& scheme) {
   return options.device != "cpu" && options.graph && scheme.has_graphs();

@@ -26,6 +26,7 @@ struct SchemeRecipe {
   std::function<std::unique_ptr<dist::nn::Optimizer>(dist::nn::Module& model)> make_optimizer;
   std::vector<dist::Device> devices;  // of this process's copies of the model
   std::size_t bucket_bytes = ddp_bucket_bytes;
+  bool is_one_graph = false;  // a recorded step has its collectives in the graph, where the scheme can
 };
 
 // Every rank of the default group must make the same calls.
@@ -55,6 +56,8 @@ struct SchemeEntry {
   std::unique_ptr<Scheme> (*make)(const SchemeRecipe& recipe);
 };
 
+// Whether steps are recorded with their collectives: on GPUs, by backend nccl. The default group is there.
+bool is_one_graph(const TrainOptions& options);
 // Whether the run's steps are those of gpu_steps.h.
 bool has_gpu_steps(const TrainOptions& options, const Scheme& scheme);
 

@@ -46,7 +46,8 @@ Trainer::Trainer(const TrainOptions& options)
       scheme_(scheme_named(options.scheme)
                   .make({.make_model = [seed = options.seed] { return make_model(seed); },
                          .make_optimizer = [this](nn::Module& model) { return make_sgd(model); },
-                         .devices = devices_})),
+                         .devices = devices_,
+                         .is_one_graph = is_one_graph(options)})),
       narrator_(rank_ != 0, options.epochs) {
   if (has_gpu_steps(options, *scheme_))
     gpu_steps_.emplace(devices_.front(), [this](const dist::Tensor& inputs, const dist::Tensor& targets) {

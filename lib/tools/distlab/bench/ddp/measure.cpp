@@ -71,7 +71,7 @@ int steps_of_a_turn(const DdpBenchOptions& options, double seconds_a_step) {
 DdpRow measure_on_this_rank(const DdpBenchOptions& options, const fs::path& folder) {
   const dist::Device device = device_of_this_rank(options);
   const Ranks ranks(device);
-  Training ours(options.batch_size, device, options.one_graph);
+  Training ours(options.batch_size, device, !options.cut_graphs);
   ours.save(folder);
   dist::barrier();
   std::optional<PyTorchRank> theirs;

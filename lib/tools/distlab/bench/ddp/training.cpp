@@ -38,7 +38,7 @@ void append(const fs::path& path, const dist::Tensor& from) {
 
 }  // namespace
 
-Training::Training(std::int64_t batch_size, dist::Device device, bool one_graph)
+Training::Training(std::int64_t batch_size, dist::Device device, bool is_one_graph)
     : device_(device),
       batch_(batch_of_this_rank(batch_size)),
       model_(model_on(device)),
@@ -48,7 +48,7 @@ Training::Training(std::int64_t batch_size, dist::Device device, bool one_graph)
       ddp_(*model_, {.first_bucket_bytes = ddp_bucket_bytes,
                      .bucket_bytes = ddp_bucket_bytes,
                      .hook = [this](const dist::GradBucket& bucket) { return start(bucket); }}),
-      step_(device, step_of(ddp_, optimizer_), {.has_collectives = one_graph}),
+      step_(device, step_of(ddp_, optimizer_), {.has_collectives = is_one_graph}),
       step_alone_(device, step_of(*alone_, optimizer_alone_)) {
   batch_.inputs = batch_.inputs.to(device);
   batch_.targets = batch_.targets.to(device);

@@ -21,8 +21,8 @@ inline constexpr double ddp_lr = 0.02, ddp_momentum = 0.9;
 // The training of one rank. Every rank of the default group must make the same calls.
 class Training {
  public:
-  // `batch_size`: per rank; `one_graph`: all-reduces are in the step's graph, on backend nccl.
-  Training(std::int64_t batch_size, dist::Device device, bool one_graph = false);
+  // `batch_size`: per rank; `is_one_graph`: all-reduces are in the step's graph, on backend nccl.
+  Training(std::int64_t batch_size, dist::Device device, bool is_one_graph);
 
   // Each takes `steps` steps, and waits for the device at the end: train() as in ./distlab train; compute()
   // of a model of this rank alone; communicate() only the all-reduces of a step's buckets; graphs(), after

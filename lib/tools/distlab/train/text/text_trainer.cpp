@@ -55,7 +55,8 @@ TextTrainer::TextTrainer(const TrainOptions& options)
                          return std::make_unique<nn::AdamW>(nn::decay_groups(model.parameters()), text_adamw);
                        },
                    .devices = {device_},
-                   .bucket_bytes = ddp_text_bucket_bytes})),
+                   .bucket_bytes = ddp_text_bucket_bytes,
+                   .is_one_graph = is_one_graph(options)})),
       narrator_(rank_ != 0, options.text.steps, ranks_ * batch_size_ * options.text.context) {
   if (has_gpu_steps(options, *scheme_))
     gpu_steps_.emplace(device_, [this](const dist::Tensor& inputs, const dist::Tensor& targets) {
