@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "distlab/build_info.h"
+#include "distlab/results/json_text.h"
 
 namespace distlab {
 namespace {
@@ -49,20 +50,14 @@ std::string_view name(Health health) {
   __builtin_unreachable();
 }
 
-// Returns indented text; bytes that are not UTF-8 are replaced.
-template <class AnyJson>
-std::string text_of(const AnyJson& json) {
-  return json.dump(2, ' ', false, AnyJson::error_handler_t::replace);
-}
-
 }  // namespace
 
-std::string as_json(const GradeRecord& record) { return text_of(to_json(record)); }
+std::string as_json(const GradeRecord& record) { return json_text(to_json(record)); }
 
 std::string as_json(const std::vector<GradeRecord>& records) {
   Json all = Json::array();
   for (const auto& record : records) all.push_back(to_json(record));
-  return text_of(all);
+  return json_text(all);
 }
 
 std::string as_json(const std::vector<Section>& sections) {
@@ -77,7 +72,7 @@ std::string as_json(const std::vector<Section>& sections) {
                                  {"cost", finding.cost}});
     }
   }
-  return text_of(all);
+  return json_text(all);
 }
 
 }  // namespace distlab

@@ -62,7 +62,7 @@ GradeRecord grade(const Lab& lab, const GradeOptions& options, const GradeSink& 
     record.reason = error.what();
     const auto* const known = dynamic_cast<const dist::Error*>(&error);
     if (known != nullptr && known->code() == dist::Errc::unsupported)
-      fmt::print(stderr, "{}\n", error.what());
+      fmt::print(stderr, "{}\n", clean(error.what()));
     else
       fmt::print(stderr, "ungraded: {}\nThis is an error of the grader, not of your code.\n",
                  clean(error.what()));

@@ -13,12 +13,16 @@
 #include "distlab/command_line/command_line.h"
 #include "distlab/commands.h"
 #include "distlab/process.h"
+#include "distlab/results/text.h"
 #include "distlab/terminal.h"
 
 namespace {
 
 // std::fputs does not throw if standard error cannot be written; fmt::print would.
-void complain(const std::string& text) { std::fputs(("distlab: " + text + "\n").c_str(), stderr); }
+// The text may name a student's file.
+void complain(const std::string& text) {
+  std::fputs(("distlab: " + distlab::clean(text) + "\n").c_str(), stderr);
+}
 
 int with_all_printed(int code) try {
   distlab::flush_stdout();

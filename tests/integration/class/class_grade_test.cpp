@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
+#include "distlab/digest.h"
 #include "distlab/file_text.h"
 #include "distlab/process.h"
 #include "distlab/temporary_folder.h"
@@ -221,6 +222,45 @@ TEST_F(ClassGrade, NamesMayBeAnything) {
   for (const auto& each : all) EXPECT_EQ(each.at("score"), each.at("name") == "twice.zip" ? 30 : 100) << each;
   EXPECT_FALSE(fs::exists("pwned"));
   EXPECT_TRUE(contains(distlab::text_of_file(out / "grades.csv"), "\r\n'=1+1,100"));
+}
+
+// "ann", a mark that turns what follows around, and a name that a spreadsheet would run.
+TEST_F(ClassGrade, NamesDoNotReorderWhatIsAroundThem) {
+  hand_in(
+      "ann\xe2\x80\xae"
+      "001.cpp",
+      "right");
+  hand_in(
+      "=\xef\xbb\xbf"
+      "1+1.cpp",
+      "refuse");
+  fs::create_symlink("/etc/passwd", submissions /
+                                        "\xe2\x81\xa6"
+                                        "eve");
+  const auto said = grade();
+  EXPECT_TRUE(contains(said, "ann\\u202e001: 100\n")) << said;
+  EXPECT_TRUE(contains(said, "\\u2066eve is a link")) << said;
+  for (const char* file : {"grades.csv", "grades.json", "report.html"}) {
+    const auto text = distlab::text_of_file(out / file);
+    EXPECT_TRUE(contains(text, "u202e001")) << text;
+    for (const char* mark : {"\xe2\x80\xae", "\xef\xbb\xbf", "\xe2\x81\xa6"})
+      EXPECT_FALSE(contains(text, mark)) << file;
+  }
+  EXPECT_TRUE(contains(distlab::text_of_file(out / "grades.csv"), "\r\n'=\\ufeff1+1,0"));
+}
+
+// Only the size counts of what cannot be a submission: 20 GB would take minutes to read.
+TEST_F(ClassGrade, WhatCannotBeASubmissionIsNotRead) {
+  const auto core = submissions / "ann/core.bin";
+  fs::create_directory(submissions / "ann");
+  std::ofstream(submissions / "ann/first.cpp") << "right";
+  std::ofstream(core).close();
+  fs::resize_file(core, std::uintmax_t{20} << 30);  // a hole
+  const auto digest = distlab::digest_of_submission(submissions / "ann");
+  std::fstream(core, std::ios::in | std::ios::out) << "something";
+  EXPECT_EQ(distlab::digest_of_submission(submissions / "ann"), digest);
+  std::ofstream(submissions / "ann/first.cpp") << "wrong";
+  EXPECT_NE(distlab::digest_of_submission(submissions / "ann"), digest);
 }
 
 TEST_F(ClassGrade, InterruptedItEndsAllAndGoesOnLater) {

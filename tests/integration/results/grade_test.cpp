@@ -147,6 +147,27 @@ exit 1)");
   EXPECT_EQ(said.find('\033'), said.npos) << said;
 }
 
+TEST_F(GradeFiles, WhatAStudentWritesDoesNotReorderOrHideText) {
+  judge(1, R"(
+line '{"suite":"S","name":"two","part":2,"points":70,"result":"failed","seconds":0,"messages":["a\u202e\u200bb","c\u2066d"]}'
+line '{"done":true,"tests":2}'
+exit 1)");
+  write("build/bin/judge_build", "#!/bin/sh\necho '{\"refused\":\"e\\u2028f\"}'\nexit 1\n");
+  fs::permissions(root / "build/bin/judge_build", fs::perms::owner_all);
+  auto said = run({"1"}, 1, all_formats);
+  for (const auto& format : all_formats) said += read(format);
+  said += run({"1", "--submission", root / "labs/01_first/first.cpp"}, 1, all_formats);
+  for (const auto& format : all_formats) said += read(format);
+  said += run({"1", "--submission",
+               root / "\xe2\x80\xae"
+                      "gone.cpp"},
+              3);
+  for (const auto* shown : {"a\\u202e\\u200bb\n          c\\u2066d", "e\\u2028f", "\\u202egone.cpp"})
+    EXPECT_TRUE(contains(said, shown)) << shown << " in\n" << said;
+  for (const auto* mark : {"\xe2\x80\xae", "\xe2\x80\x8b", "\xe2\x80\xa8", "\xe2\x81\xa6"})
+    EXPECT_FALSE(contains(said, mark)) << said;
+}
+
 // What follows the score.
 std::string next_of(const std::string& said) {
   const auto at = said.find("Next: ");

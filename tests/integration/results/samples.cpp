@@ -30,6 +30,12 @@ const std::vector<std::string>& nasty_texts() {
       "-2",
       "@cmd",
       "\t=1+1",
+      "\xef\xbc\x9d"
+      "1+1, with the wide form of =",
+      "\xe2\x80\xae"
+      "3 tog \xe2\x81\xa6\xe2\x80\xad\xe2\x81\xa9, \xef\xbb\xbf\xe2\x80\x8b\xe2\x80\xa8",
+      "\xc2\x9b"
+      "2J and \xf3\xa0\x81\x81",
       "```\nnot a fence\n````` and `code` | cell | **bold** [link](http://x) <script>",
       std::string(5000, '"'),
   };
@@ -83,6 +89,11 @@ GradeRecord ungraded(const std::string& reason) {
 bool is_clean(const std::string& text) {
   for (const unsigned char c : text) {
     if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7F) return false;
+  }
+  for (const char* unseen :
+       {"\xc2\x9b", "\xe2\x80\x8b", "\xe2\x80\x8f", "\xe2\x80\xa8", "\xe2\x80\xaa", "\xe2\x80\xad",
+        "\xe2\x80\xae", "\xe2\x81\xa6", "\xe2\x81\xa9", "\xef\xbb\xbf", "\xf3\xa0\x81\x81"}) {
+    if (text.find(unseen) != text.npos) return false;
   }
   try {
     nlohmann::json(text).dump();  // throws for what is not UTF-8

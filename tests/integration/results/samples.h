@@ -21,7 +21,8 @@ GradeRecord graded(std::vector<GradedTest> tests);
 GradeRecord usual();
 GradeRecord ungraded(const std::string& reason);
 
-// Is it UTF-8 without control characters but newline and tab?
+// Is it UTF-8 without control characters but newline and tab, and without those direction marks and
+// characters without width that the nasty texts have?
 bool is_clean(const std::string& text);
 
 // Python's own parsers read what we wrote: `script` gets the text on standard input, and this returns what it

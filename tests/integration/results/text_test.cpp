@@ -1,5 +1,8 @@
 #include "distlab/results/text.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "samples.h"
@@ -29,6 +32,36 @@ TEST(Clean, ShowsControlCharacters) {
   EXPECT_EQ(clean(std::string("a\0b\x1b[0m\x7f", 8)), "a\\x00b\\x1b[0m\\x7f");
   EXPECT_EQ(clean("a\r\nb\rc"), "a\nb\\x0dc");
   EXPECT_EQ(clean("\xc2\x9b[2J, 20 \xc2\xb5s"), "\\x9b[2J, 20 \xc2\xb5s") << "C1, which terminals obey, too";
+}
+
+// The bytes of a character, by the rules of UTF-8.
+std::string utf8(char32_t code) {
+  const auto byte = [](char32_t bits) { return static_cast<char>(bits); };
+  if (code < 0x80) return {byte(code)};
+  if (code < 0x800) return {byte(0xC0 | code >> 6), byte(0x80 | (code & 0x3F))};
+  if (code < 0x10000)
+    return {byte(0xE0 | code >> 12), byte(0x80 | (code >> 6 & 0x3F)), byte(0x80 | (code & 0x3F))};
+  return {byte(0xF0 | code >> 18), byte(0x80 | (code >> 12 & 0x3F)), byte(0x80 | (code >> 6 & 0x3F)),
+          byte(0x80 | (code & 0x3F))};
+}
+
+TEST(Clean, ShowsWhatReordersTextOrLooksLikeNothing) {
+  EXPECT_EQ(clean("100 \xe2\x80\xae"
+                  "fo 0\xef\xbb\xbf"),
+            "100 \\u202efo 0\\ufeff");
+  EXPECT_EQ(clean("\xf3\xa0\x81\x81"), "\\U000e0041") << "a tag";
+  constexpr std::pair<char32_t, char32_t> ranges[] = {{0x80, 0x9F},     {0x200B, 0x200F}, {0x2028, 0x202E},
+                                                      {0x2066, 0x2069}, {0xFEFF, 0xFEFF}, {0xE0001, 0xE007F}};
+  for (const auto& [first, last] : ranges) {
+    for (char32_t code = first; code <= last; ++code) {
+      const auto shown = clean("a" + utf8(code) + "z");
+      EXPECT_TRUE(shown.starts_with("a\\") && shown.ends_with("z")) << shown;
+      EXPECT_TRUE(std::ranges::all_of(shown, [](unsigned char c) { return c < 0x80; })) << shown;
+      EXPECT_EQ(clean(shown), shown) << "once is enough";
+    }
+  }
+  constexpr char32_t seen[] = {0x200A, 0x2010, 0x2027, 0x202F, 0x2070, 0xFE0F, 0xFEFE, 0xFFFD, 0x1F600};
+  for (const char32_t code : seen) EXPECT_EQ(clean(utf8(code)), utf8(code)) << static_cast<unsigned>(code);
 }
 
 TEST(Clean, ReplacesWhatIsNoUtf8ByteByByte) {

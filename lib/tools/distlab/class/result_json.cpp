@@ -1,17 +1,16 @@
+#include <utility>
+
 #include <nlohmann/json.hpp>
 
 #include "distlab/class/class_result.h"
 #include "distlab/class/grades.h"
 #include "distlab/json.h"
+#include "distlab/results/json_text.h"
 
 namespace distlab {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string text_of(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
 
 // Returns the JSON of `grade --json`.
 Json to_json(const Grade& grade) {
@@ -82,7 +81,7 @@ ClassResult read_result(const Json& json) {
 
 }  // namespace
 
-std::string as_json(const ClassResult& result) { return text_of(to_json(result)); }
+std::string as_json(const ClassResult& result) { return json_text(to_json(result)) + "\n"; }
 
 ClassResult read_class_result(const std::string& text) {
   try {
@@ -97,7 +96,7 @@ ClassResult read_class_result(const std::string& text) {
 std::string as_json(const ClassGrades& grades) {
   Json json{{"lab", grades.lab}, {"seed", std::to_string(grades.seed)}, {"submissions", Json::array()}};
   for (const auto& result : grades.results) json["submissions"].push_back(to_json(result));
-  return text_of(json);
+  return json_text(std::move(json)) + "\n";
 }
 
 }  // namespace distlab

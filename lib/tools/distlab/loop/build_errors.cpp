@@ -10,6 +10,7 @@
 #include "distlab/file_text.h"
 #include "distlab/labs.h"
 #include "distlab/loop/diagnostics.h"
+#include "distlab/results/text.h"
 #include "distlab/terminal.h"
 #include "distlab/workspace.h"
 
@@ -244,7 +245,7 @@ Explanation explain_log_file(const std::string& log_file) {
 
 void print_explanation(const Explanation& told, const std::string& log_file) {
   for (const auto& line : told.lines)
-    fmt::print("{}\n", styled(line.find(": error: ") != line.npos ? Style::bold : Style::dim, line));
+    fmt::print("{}\n", styled(line.find(": error: ") != line.npos ? Style::bold : Style::dim, clean(line)));
   const auto more = told.more > 0 ? fmt::format("{} more; ", told.more) : "";
   const auto from_root = fs::relative(log_file, workspace().root).string();
   fmt::print("{}\n", styled(Style::dim, fmt::format("{}the whole log: {}", more, from_root)));

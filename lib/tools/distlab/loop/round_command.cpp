@@ -15,6 +15,7 @@
 #include "distlab/loop/build_errors.h"
 #include "distlab/loop/round_page.h"
 #include "distlab/progress.h"
+#include "distlab/results/text.h"
 #include "distlab/terminal.h"
 
 namespace distlab {
@@ -38,7 +39,7 @@ bool build(const std::vector<std::string>& targets) {
     return false;
   }
   const auto warnings = loop::explain_warnings(built.log, loop::checkout_sources());
-  for (const auto& line : warnings.lines) fmt::print("{}\n", styled(Style::warn, line));
+  for (const auto& line : warnings.lines) fmt::print("{}\n", styled(Style::warn, clean(line)));
   return true;
 }
 
@@ -51,7 +52,7 @@ int grade_round(const Lab& lab) {
     fmt::print("{}", loop::grade_page(lab.title, grade, terminal_width()));
     return grade.is_full() ? exit_ok : exit_failed;
   } catch (const dist::Error& error) {
-    fmt::print("ungraded: {}\nThis is an error of the grader, not of your code.\n", error.what());
+    fmt::print("ungraded: {}\nThis is an error of the grader, not of your code.\n", clean(error.what()));
     return exit_missing;
   }
 }

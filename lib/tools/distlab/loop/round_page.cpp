@@ -47,7 +47,7 @@ std::string grade_page(const std::string& title, const Grade& grade, int width) 
                         styled(Style::bold, fmt::format("part {}: {}", first->part, title_of(first->name))));
     if (!first->messages.empty()) page += indented(clean(first->messages.front()), Style::dim, indent, width);
     if (!first->explanation.empty())
-      page += indented("Perhaps: " + first->explanation, Style::warn, indent, width);
+      page += indented(clean("Perhaps: " + first->explanation), Style::warn, indent, width);
   }
   std::map<int, std::vector<const GradedTest*>> parts;
   for (const auto& test : grade.tests) parts[test.part].push_back(&test);

@@ -66,7 +66,7 @@ void print_verdict(const GradedTest& test, const std::string& seed, std::FILE* o
   if (!test.messages.empty())
     fmt::print(out, "{}", indented(clean(test.messages.front()), Style::plain, 0, width));
   if (!test.explanation.empty())
-    fmt::print(out, "{}", indented("Perhaps: " + test.explanation, Style::warn, 0, width));
+    fmt::print(out, "{}", indented(clean("Perhaps: " + test.explanation), Style::warn, 0, width));
   fmt::print(out, "\n");
 }
 

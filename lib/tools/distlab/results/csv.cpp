@@ -1,17 +1,21 @@
 #include "distlab/results/csv.h"
 
+#include <algorithm>
+#include <array>
+
 #include "distlab/results/results.h"
 #include "distlab/results/text.h"
 
 namespace distlab {
 namespace {
 
-// Spreadsheets run a cell that begins like a formula, with or without quotes. An apostrophe in front makes it
-// text.
+// Spreadsheets run a cell that begins like a formula, with or without quotes, some of them also one that
+// begins with the wide form of such a character. An apostrophe in front makes it text.
 std::string csv_cell(const std::string& bytes) {
-  constexpr std::string_view formula = "=+-@\t\n";
+  constexpr std::array<std::string_view, 10> formula{"=", "+", "-", "@", "\t", "\n", "＝", "＋", "－", "＠"};
   auto text = clean(bytes);
-  if (!text.empty() && formula.find(text.front()) != formula.npos) text.insert(0, 1, '\'');
+  if (std::ranges::any_of(formula, [&](std::string_view start) { return text.starts_with(start); }))
+    text.insert(0, 1, '\'');
   if (text.find_first_of(",\"\n") == text.npos) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);

@@ -1,8 +1,10 @@
 #include <cstdlib>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "distlab/results/json_text.h"
 #include "distlab/results/results.h"
 #include "distlab/results/text.h"
 
@@ -19,7 +21,7 @@ OrderedJson tests_of(const Grade& grade) {
     index = test.part == part ? index + 1 : 1;
     part = test.part;
     tests.push_back({{"number", fmt::format("{}.{}", part, index)},
-                     {"name", clean(title_of(test.name))},
+                     {"name", title_of(test.name)},
                      {"name_format", "text"},
                      {"score", test.points},
                      {"max_score", test.max_points},
@@ -35,9 +37,9 @@ std::string words_of(const GradeRecord& record) {
   if (!record.grade && record.is_finished) return apology(record);
   auto words = record.lab + ": " + summary(record);
   for (const auto& more : {record.reason, caveat(record)}) words += (more.empty() ? "" : "\n") + more;
-  if (!record.grade || record.grade->seed.empty()) return clean(words);
-  return clean(fmt::format("{}\nTo run the same random tests at home: ./distlab grade {} --seed {}", words,
-                           std::atoi(record.lab.c_str()), record.grade->seed));
+  if (!record.grade || record.grade->seed.empty()) return words;
+  return fmt::format("{}\nTo run the same random tests at home: ./distlab grade {} --seed {}", words,
+                     std::atoi(record.lab.c_str()), record.grade->seed);
 }
 
 }  // namespace
@@ -56,7 +58,7 @@ std::string as_gradescope(const GradeRecord& record) {
                      {"status", status(record)},
                      {"seed", grade.seed},
                      {"isolation", grade.isolation}}}};
-  return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+  return json_text(std::move(json)) + "\n";
 }
 
 }  // namespace distlab

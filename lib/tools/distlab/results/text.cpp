@@ -1,6 +1,8 @@
 #include "distlab/results/text.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -31,23 +33,64 @@ std::size_t character_at(std::string_view text) {
   return 0;
 }
 
+char32_t code_point(std::string_view character) {
+  const auto first = static_cast<unsigned char>(character.front());
+  char32_t code = character.size() == 1 ? first : first & (0x7FU >> character.size());
+  for (const char tail : character.substr(1)) code = code << 6U | (static_cast<unsigned char>(tail) & 0x3FU);
+  return code;
+}
+
+// The first and the last of each range of characters that control the terminal, change the order of the text
+// around them, or look like nothing. (Unicode's Cc, Zl, Zp and Default_Ignorable_Code_Point, but without
+// newline, tab, and the variation selectors of emoji.)
+constexpr std::array<std::pair<char32_t, char32_t>, 20> unseen{{
+    {0x00, 0x08},        // C0 controls
+    {0x0B, 0x1F},        //
+    {0x7F, 0x9F},        // C1 controls: U+009B is the same as ESC [
+    {0xAD, 0xAD},        // soft hyphen
+    {0x034F, 0x034F},    // combining grapheme joiner
+    {0x061C, 0x061C},    // Arabic letter mark
+    {0x115F, 0x1160},    // Hangul fillers
+    {0x17B4, 0x17B5},    // Khmer vowels that are not written
+    {0x180B, 0x180F},    // Mongolian selectors
+    {0x200B, 0x200F},    // spaces and joiners without width, direction marks
+    {0x2028, 0x202E},    // separators of lines and paragraphs, embedded and overridden directions
+    {0x2060, 0x206F},    // operators without width, isolated directions
+    {0x3164, 0x3164},    // Hangul filler
+    {0xFEFF, 0xFEFF},    // byte order mark
+    {0xFFA0, 0xFFA0},    // Hangul filler
+    {0xFFF0, 0xFFFB},    // annotations
+    {0x13430, 0x1343F},  // joiners of hieroglyphs
+    {0x1BCA0, 0x1BCA3},  // of shorthand
+    {0x1D173, 0x1D17A},  // of music
+    {0xE0000, 0xE0FFF},  // tags
+}};
+
+bool is_unseen(char32_t code) {
+  return std::ranges::any_of(unseen,
+                             [&](const auto& range) { return range.first <= code && code <= range.second; });
+}
+
+std::string escaped(char32_t code) {
+  const auto number = static_cast<unsigned>(code);
+  if (code <= 0xFF) return fmt::format("\\x{:02x}", number);
+  return code <= 0xFFFF ? fmt::format("\\u{:04x}", number) : fmt::format("\\U{:08x}", number);
+}
+
 }  // namespace
 
 std::string clean(std::string_view bytes) {
   std::string text;
   for (; !bytes.empty();) {
     const auto length = character_at(bytes);
-    const unsigned char first = bytes.front();
-    const bool is_control = (first < 0x20 && first != '\n' && first != '\t') || first == 0x7F;
+    const auto character = bytes.substr(0, length);
+    const bool is_line_end = bytes.starts_with("\r\n");
     if (length == 0) {
       text += replacement;
-    } else if (first == 0xC2 &&
-               static_cast<unsigned char>(bytes[1]) < 0xA0) {  // C1 controls: U+009B is the same as ESC [
-      text += fmt::format("\\x{:02x}", static_cast<unsigned char>(bytes[1]));
-    } else if (is_control && !bytes.starts_with("\r\n")) {
-      text += fmt::format("\\x{:02x}", first);
-    } else if (!is_control) {
-      text += bytes.substr(0, length);
+    } else if (const auto code = code_point(character); !is_unseen(code)) {
+      text += character;
+    } else if (!is_line_end) {
+      text += escaped(code);
     }
     bytes.remove_prefix(std::max<std::size_t>(length, 1));
   }

@@ -8,8 +8,10 @@
 
 namespace distlab {
 
-// Turns any bytes into a text that every format can contain: UTF-8 (other bytes become U+FFFD) without
-// control characters other than newline and tab (they become \xNN), whose lines end with \n.
+// Turns any bytes into a text that every format can contain, and that reads as it is: UTF-8 (other bytes
+// become U+FFFD) without control characters other than newline and tab, direction marks, and characters that
+// look like nothing (they become \xNN, \uNNNN or \UNNNNNNNN), whose lines end with \n. A text that is clean
+// stays as it is.
 std::string clean(std::string_view bytes);
 
 // Returns all messages and the diagnosis, cleaned; empty for a test that passed without messages.
