@@ -14,7 +14,7 @@ namespace dist {
 // GPUs there. The CPU where there is no GPU; then `why`, unless it is null, gets the reason.
 Device default_device(int local_rank, std::string* why = nullptr);
 
-// What one rank has, as the other ranks must know it.
+// What the other ranks must know about one rank's devices.
 struct RankDevice {
   std::string gpu;     // equal for two ranks of the job only if they share a GPU; empty: none
   bool nccl = false;   // whether NCCL can be used

@@ -63,9 +63,9 @@ class Backend {
   // Starts several point-to-point operations at once (NCCL's group call); the default submits them one by
   // one.
   virtual std::vector<std::shared_ptr<WorkState>> submit_batch(std::vector<Operation> operations);
-  // For groups made of this one's members, with the same backend: whether it can be split; and then, on every
-  // member (if all can), this rank's part, for BackendContext::split_off. Either may wait until what was
-  // submitted has ended.
+  // For groups whose members are all in this one, with the same backend: whether it can be split; and then,
+  // on every member (if all can), this rank's part, for BackendContext::split_off. Either may wait until what
+  // was submitted has ended.
   virtual bool can_split() { return false; }
   virtual std::shared_ptr<void> split(const SplitPlace& share, Timeout timeout) {
     (void)share, (void)timeout;

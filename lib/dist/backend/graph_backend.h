@@ -1,5 +1,5 @@
-// What a backend offers for steps that are recorded as graphs (core/device/recording.h), beside Backend:
-// collectives as part of a graph.
+// What a backend offers for steps that are recorded as graphs (core/device/recording.h), in addition to
+// Backend: collectives as part of a graph.
 #pragma once
 
 #include <memory>
@@ -16,11 +16,11 @@ class GraphBackend {
   virtual ~GraphBackend() = default;
   // Whether the graph that this thread records can have collectives of this kind.
   virtual bool can_record(OpKind kind) const = 0;
-  // Records the operation: it is done behind what the recorded stream was given, and beside what that is
-  // given next. wait(), before the recording ends, puts what comes next behind it. The graph keeps the
-  // result.
+  // Records the operation: it runs after the work that the recorded stream has, and in parallel with what
+  // that stream gets next. wait(), before the recording ends, makes what comes next run after it. The graph
+  // keeps the result.
   virtual std::shared_ptr<WorkState> record(const Operation& operation) = 0;
-  // Each launch of the graph, on the current stream, is between these two, with all its operations of the
+  // Called before and after each launch of the graph on the current stream, with all its operations of the
   // group, numbered, in the order in which they were recorded. The first throws when they cannot run; the
   // second has them watched as if they had been called one by one.
   virtual void before_launch(std::span<const Operation> operations) = 0;

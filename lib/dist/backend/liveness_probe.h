@@ -1,5 +1,5 @@
 // LivenessProbe: notices when a member of a group is gone, while this rank waits for a device and
-// therefore not for messages. It is a receive from each member of something that they never send.
+// therefore not for messages. It posts a receive from each member for a message that is never sent.
 #pragma once
 
 #include <array>
@@ -28,9 +28,9 @@ class LivenessProbe {
   std::vector<Request> requests_;  // after net_, so cancelled before it goes
 };
 
-// A death also shows in what it breaks, devices and connections, perhaps before it is known. So before an
-// error of those is reported: calls `look`, which sleeps for a short time and throws if a rank has died,
-// until a death would be known.
+// A death also shows in what it breaks, devices and connections, perhaps before it is known. So, before such
+// an error is reported, calls `look`, which sleeps for a short time and throws if a rank has died, until a
+// death would be known.
 void await_death(const std::function<void()>& look);
 
 }  // namespace dist

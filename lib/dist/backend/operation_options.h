@@ -26,8 +26,8 @@ inline constexpr std::uint64_t receipts_tag = std::uint64_t{1} << 60;
 TransportOptions options_of(const BackendContext& context, const Operation& operation, std::string label,
                             std::uint64_t tag);
 
-// How the rounds of one operation describe it, made when it is asked for. The timeout runs from the first
-// time on: all waits of the operation have one deadline.
+// What the rounds of one operation call it in messages, made when it is first asked for. The timeout runs
+// from then on: all waits of the operation have one deadline.
 template <class Make>
 class OperationLabel final : public CallLabel {
  public:

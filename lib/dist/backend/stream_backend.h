@@ -1,8 +1,8 @@
-// What the backends of device tensors have in common. Collectives run on a stream of the group, behind the
-// caller's current stream, which waits for the result; the host waits at most for the other ranks' calls. A
-// thread watches what becomes of them (stream_watch.h). What the derived class cannot do on the device goes
-// through the host. Messages are copies between devices, which the hosts order; operations on CPU tensors are
-// run as the host backend runs them.
+// What the backends of device tensors have in common. Collectives run on a stream of the group, after the
+// work of the caller's current stream, which waits for the result; the host waits at most for the other
+// ranks' calls. A thread watches what becomes of them (stream_watch.h). What the derived class cannot do on
+// the device goes through the host. Messages are copies between devices, which the hosts order; operations on
+// CPU tensors are run as the host backend runs them.
 #pragma once
 
 #include <exception>
@@ -43,8 +43,8 @@ class StreamBackend : public OrderedBackend {
   virtual void start(const Operation& operation) = 0;  // enqueues it
   // Throws when what was enqueued cannot end, or has ended with an error. Called on the watch's thread.
   virtual void look(const Operation&) {}
-  // Everything has ended well: exchanges the last messages with the other ranks. The group's stream is the
-  // current one.
+  // All operations have succeeded: exchanges the last messages with the other ranks. The group's stream is
+  // the current one.
   virtual void part() {}
 
   // Whether the derived class carries this message on the device.

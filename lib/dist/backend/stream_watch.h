@@ -45,14 +45,14 @@ class StreamWatch {
   };
   void loop();
   bool has_ended(Watched& front);
-  bool is_done(const Watched& front);  // whether it has ended well
+  bool is_done(const Watched& front);  // whether it has succeeded
   void expect(const Watched& front);
   bool is_over(const Watched& failed);
 
   const Callbacks callbacks_;
   std::mutex mutex_;  // guards everything below
   Condition changed_;
-  std::optional<Deadline> patience_;  // for all that has failed; used by the thread only
+  std::optional<Deadline> patience_;  // for all operations that failed; used only by the thread
   std::deque<Watched> queue_;
   bool stopping_ = false;
   Worker thread_;

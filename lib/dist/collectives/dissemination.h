@@ -1,5 +1,5 @@
 // Dissemination barrier (Hensgen, Finkel, Manber, "Two algorithms for barrier synchronization", 1988): in
-// round k every rank notifies rank + 2^k that it has come, and all ranks that it has heard of. After
+// round k every rank notifies rank + 2^k that it has arrived, and names all ranks that it has heard of. After
 // ceil(log2 n) rounds every rank has heard of every rank; no rank is special, and n need not be a power of
 // two.
 //   ceil(log2 n) alpha     ceil(log2 n) rounds; every rank sends and receives as many empty messages

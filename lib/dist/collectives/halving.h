@@ -1,4 +1,4 @@
-// Recursive halving and doubling among p ranks, p the highest power of two <= n, and what happens with the
+// Recursive halving and doubling among p ranks, p the highest power of two <= n, and what happens to the
 // others: the building blocks of rabenseifner.h, recursive_halving.h and bruck.h.
 //
 // The data is cut into p blocks. Halving: ranks at distance p/2, p/4, ... 1 swap halves of what they are

@@ -1,8 +1,8 @@
 // All-reduce for several nodes, where links within a node are faster than those between nodes
 // (Transport::node_of): reduce-scatter within each node, all-reduce across nodes among the ranks with equal
-// places in theirs, all-gather within each node. Only S/g bytes of each rank's data cross a node's border in
-// each direction, and the ranks of a node share its network cards. (Jia et al., "Highly scalable deep
-// learning training system with mixed-precision", 2018; Horovod's hierarchical all-reduce, NCCL's rings
+// places in their nodes, all-gather within each node. Only S/g bytes of each rank's data cross a node's
+// border in each direction, and the ranks of a node share its network cards. (Jia et al., "Highly scalable
+// deep learning training system with mixed-precision", 2018; Horovod's hierarchical all-reduce, NCCL's rings
 // through several nodes.)
 //
 // N nodes of g ranks each, n = N g; alpha, beta within a node, alpha', beta' between nodes:

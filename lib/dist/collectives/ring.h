@@ -23,8 +23,8 @@ namespace dist {
 // In place. Scratch: one chunk.
 void ring_all_reduce(Transport& net, TensorView data, ReduceOp op);
 
-// ins[i]: this rank's contribution to rank i, unchanged; out: sum of all ranks' ins[rank], may be ins[rank]
-// itself. All ranks pass the same counts. Scratch: two chunks.
+// ins[i]: this rank's contribution to rank i, unchanged; out: the sum of all ranks' ins[rank], may be
+// ins[rank] itself. All ranks pass the same counts. Scratch: two chunks.
 void ring_reduce_scatter(Transport& net, std::span<const TensorView> ins, TensorView out, ReduceOp op);
 
 // outs[i]: rank i's `in`; `in` may be outs[rank] itself. All ranks pass the same counts. No scratch.

@@ -4,8 +4,8 @@
 // combine on mesh architectures with wormhole routing", 1993; Ying et al., "Image classification at
 // supercomputer scale", 2018, for machines whose network is a torus.)
 //
-// r rows of c ranks, n = r c, r <= c as near to each other as possible; rank = row * c + column. A prime n is
-// one row: the ring.
+// r rows of c ranks, n = r c, with r <= c as close to each other as possible; rank = row * c + column. A
+// prime n is one row: the ring.
 //   all_reduce      (2(c-1) + 2(r-1)) alpha + 2(n-1)/n beta S + (n-1)/n gamma S     2(c-1) + 2(r-1) rounds
 //   reduce_scatter  (c-1 + r-1) alpha + (n-1)/n beta S + (n-1)/n gamma S + c S      c-1 + r-1 rounds
 // In the all-reduce every rank sends 2(c-1) messages of S/c bytes along the row, and 2(r-1) of S/n along the
@@ -25,8 +25,8 @@ int rows_of_grid(int n);
 // In place. Scratch: one chunk, S/c.
 void ring_2d_all_reduce(Transport& net, TensorView data, ReduceOp op);
 
-// ins[i]: this rank's contribution to rank i, unchanged; out: sum of all ranks' ins[rank], may be ins[rank]
-// itself. All ranks pass the same counts. Scratch: S, and three rows of S/r.
+// ins[i]: this rank's contribution to rank i, unchanged; out: the sum of all ranks' ins[rank], may be
+// ins[rank] itself. All ranks pass the same counts. Scratch: S, and three rows of S/r.
 void ring_2d_reduce_scatter(Transport& net, std::span<const TensorView> ins, TensorView out, ReduceOp op);
 
 // The same all-reduce along any two rings: `within`, whose ranks divide the data among themselves, and

@@ -17,7 +17,7 @@ namespace dist {
 // copy otherwise.
 Tensor narrow(const Tensor& t, std::int64_t axis, std::int64_t start, std::int64_t length,
               Caller at = Caller::here());
-// The inverse: copies `part` into these entries of `into`, whose other sizes, dtype and device it has.
+// The inverse: copies `part` into these entries of `into`, which has the same other sizes, dtype and device.
 Tensor& put(Tensor& into, std::int64_t axis, std::int64_t start, const Tensor& part,
             Caller at = Caller::here());
 

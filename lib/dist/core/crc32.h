@@ -24,7 +24,7 @@ inline constexpr auto table = make_table();
 
 }  // namespace crc32_detail
 
-// The checksum of `bytes`, or of the bytes whose checksum is `before` and then these.
+// The checksum of `bytes`, or of the bytes whose checksum is `before`, followed by these.
 constexpr std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t before = 0) {
   std::uint32_t rest = ~before;
   for (const std::byte byte : bytes)

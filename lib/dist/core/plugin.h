@@ -1,5 +1,5 @@
 // Plugins: parts of the library that are in files of their own beside it and are loaded when they are first
-// needed, because what they are linked with would cost every process that starts.
+// needed, because what they are linked with would slow down the start of every process.
 #pragma once
 
 #include <string_view>

@@ -48,7 +48,7 @@ class Tasking {
   // The running rank computes for `seconds`. Throws Error{invalid_argument} for a time that no clock can
   // show.
   virtual void charge(double seconds) = 0;
-  // Runs fn beside the caller, for the same rank.
+  // Runs fn concurrently with the caller, for the same rank.
   virtual void start(std::function<void()> fn) = 0;
   // The running rank has reduced `bytes` bytes of `from` into `to`, or copied them. The addresses may be null
   // (sizes alone).
@@ -63,7 +63,7 @@ class Tasking {
   // Frees such memory while another Tasking runs, or none: a global tensor outlives its simulation.
   using Release = void (*)(void* memory, std::size_t bytes);
   virtual Release release() const = 0;
-  std::uint64_t number() const { return number_; }  // unique among all Taskings, also those that are gone
+  std::uint64_t number() const { return number_; }  // unique among all Taskings, past ones included
   // A place for what a thread would keep in a thread_local variable, for the running fiber; empty at first.
   // Null if a thread runs.
   virtual std::shared_ptr<void>* local() { return nullptr; }

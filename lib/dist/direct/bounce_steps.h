@@ -1,11 +1,11 @@
 // BounceSteps: the steps in which ranks work on memory that they expose to each other (round.h).
 //
-// There is one step where all of the memory is mapped. Memory that is not mapped passes through bounce
-// buffers, which are: in each step its owner copies one buffer's elements in, the others work on them there,
-// and where they wrote, the owner copies them out again. So a tensor of any size needs two bounce buffers,
-// which stay in the cache. The next buffer is filled while the others work on this one; a
-// buffer is filled again when they are done with it. What only the owner itself works on (its part of a list,
-// or its share) is not copied.
+// If all of the memory is mapped, there is one step. Memory that is not mapped passes through bounce buffers:
+// in each step its owner copies one buffer's elements in, the others work on them there, and where they
+// wrote, the owner copies them out again. So a tensor of any size needs two bounce buffers, which stay in the
+// cache. The next buffer is filled while the others work on this one; a buffer is filled again when they are
+// done with it.
+// What only the owner itself works on (its part of a list, or its share) is not copied.
 #pragma once
 
 #include <cstddef>

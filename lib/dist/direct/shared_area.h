@@ -28,7 +28,7 @@ enum class Published : std::uint16_t {
 };
 
 // The notice of one round. `round` is stored last: a rank that reads it sees the rest. It has four cache
-// lines, so that some hundred bytes of data need no room; for less data only the first line is touched.
+// lines, so that a few hundred bytes of data need no room; for less data only the first line is touched.
 struct alignas(128) Notice {
   std::atomic<std::uint64_t> round;
   std::uint32_t opcode;  // must be equal on all ranks

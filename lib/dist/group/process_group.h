@@ -1,7 +1,7 @@
 // The face of distlab: process groups, point-to-point and collectives. Names, argument order and meaning
-// follow torch.distributed, so that what you learn here is what you type there.
+// follow torch.distributed, so that what you learn in distlab is what you write in PyTorch.
 //
-// Every rank of a group calls the same collectives in the same order. `src` and `dst` are global ranks, also
+// Every rank of a group calls the same collectives in the same order. `src` and `dst` are global ranks, even
 // with `.group`; `.group_src` and `.group_dst` take group ranks instead. Synchronous CPU operations block
 // until their result is there; with `.async_op = true` a call returns at once, and its buffers may be touched
 // after Work::wait().
@@ -20,11 +20,11 @@
 //   aborted           an earlier collective of this group failed on this rank, or this rank is leaving the
 //   job
 //
-// A collective that fails half way, by a timeout too, leaves undefined values in the tensors it writes, and
-// the group is broken on this rank: later collectives on it throw Error{aborted}, which quotes the first
-// error. So `.timeout` on a collective is not a way to try again: destroy the group. Work::wait(timeout)
-// gives up only the wait. A receive that fails leaves undefined values in its tensor; a failed send leaves
-// its tensor as it was.
+// A collective that fails half way, even because of a timeout, leaves undefined values in the tensors it
+// writes, and the group is broken on this rank: later collectives on it throw Error{aborted}, which quotes
+// the first error. So `.timeout` on a collective is not a way to try again: destroy the group.
+// Work::wait(timeout) gives up only the wait. A receive that fails leaves undefined values in its tensor; a
+// failed send leaves its tensor as it was.
 //
 // The threads of a rank may send, receive and wait at the same time. The collectives of one group need one
 // order, so they must come from one thread at a time: give each thread a group of its own. A forked child is
@@ -168,7 +168,7 @@ struct P2P {
   ProcessGroup group = {};  // default: the default group
   std::uint64_t tag = 0;    // as in Options
 };
-// Returns at once: one Work for each operation, in their order. Throws Error{invalid_argument} also where
+// Returns at once: one Work for each operation, in their order. Throws Error{invalid_argument}, too, where
 // `options` sets a tag or a group rank: each operation has its own.
 std::vector<Work> batch_isend_irecv(const std::vector<P2P>& operations, const Options& options = {},
                                     Caller at = Caller::here());

@@ -1,4 +1,4 @@
-// Ends of a rank that are not a return of its function.
+// Ways in which a rank ends other than by returning from its function.
 #pragma once
 
 #include <exception>

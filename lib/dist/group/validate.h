@@ -1,4 +1,4 @@
-// Checks of a call's tensors. Each refuses the call with what is wrong and what would be right.
+// Checks of a call's tensors. Each refuses a bad call, and says what is wrong and what would be right.
 #pragma once
 
 #include <span>

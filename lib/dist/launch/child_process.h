@@ -28,7 +28,7 @@ class ChildProcess {
   int report_fd() const { return report_.get(); }
   int end_fd() const { return end_.get(); }
 
-  std::optional<RankResult> read_report();  // what has come since the last call; never blocks
+  std::optional<RankResult> read_report();  // what has arrived since the last call; never blocks
   bool reap();                              // whether it has ended; never blocks
   bool is_reaped() const { return reaped_; }
   int status() const { return status_; }  // after reap(), as waitpid(2) gives it

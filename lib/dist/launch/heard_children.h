@@ -5,8 +5,8 @@
 
 namespace dist {
 
-// If a program ignores SIGCHLD, by itself or because it was started so, the system reaps its children, and no
-// one learns how they ended. So the default is in force while this lives.
+// If a program ignores SIGCHLD, by itself or because it was started that way, the system reaps its children,
+// and no one learns how they ended. So the default is in force while this lives.
 class HeardChildren {
  public:
   HeardChildren() {

@@ -25,7 +25,7 @@ class DTensor {
  public:
   // A DTensor of which `local` is this rank's part. Does not communicate, and copies nothing. `shape` is that
   // of the whole tensor; without it, every sharded axis is taken to be that of `local` times the ranks that
-  // divide it. Throws if `local` has another shape than this rank's part has.
+  // divide it. Throws if the shape of `local` is not that of this rank's part.
   static DTensor from_local(Tensor local, const DeviceMesh& mesh, Placements placements,
                             std::optional<Shape> shape = {}, Caller at = Caller::here());
 

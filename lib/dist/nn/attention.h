@@ -52,7 +52,7 @@ class CausalSelfAttention : public Module {
   std::int64_t kv_heads() const { return options_.kv_heads; }
   const std::shared_ptr<const AttentionCore>& core() const { return core_; }
   void set_core(std::shared_ptr<const AttentionCore> core) { core_ = std::move(core); }
-  // c_attn and c_proj are slices with fewer heads, of which the first is this one of the whole layer's.
+  // c_attn and c_proj are slices with fewer heads: the first is head number `head` of the whole layer.
   void set_first_head(std::int64_t head) { first_head_ = head; }
 
  private:

@@ -27,7 +27,7 @@ class Loss {
   double total() const;  // over the targets that count
   double count() const;  // how many targets count
 
-  // A loss in memory of its own, where this one's will be written again.
+  // A copy in memory of its own, for when this loss's memory is overwritten.
   Loss clone() const;
 
  private:

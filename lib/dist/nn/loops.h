@@ -7,7 +7,7 @@
 
 namespace dist::nn {
 
-// A thread is worth its start for loops over this many elements.
+// Starting a thread pays off for loops over this many elements.
 inline constexpr std::int64_t elements_per_thread = 1 << 14;
 
 // Calls f(i) for every i below `count`, vectorised and on several threads: no iteration depends on another.

@@ -112,7 +112,7 @@ class Ops : public RowOps {
 
 // Throws Error{unsupported}, which says how to get them, for a device that this build has no layers for.
 const Ops& ops_for(Device device);
-// Installs other Ops for GPUs (tests, beside set_device_api()); nullptr: the build's own.
+// Installs other Ops for GPUs (tests, along with set_device_api()); nullptr: the build's own.
 void set_gpu_ops(const Ops* ops);
 
 }  // namespace dist::nn

@@ -28,8 +28,8 @@ struct Parameter {
   }
 
   // Calls f whenever a backward's contribution to `grad` is complete. One listener per role ("ddp"): a later
-  // one of the same role replaces it, so `owner` tells whether it is still the same. Several are called in
-  // the order in which their roles came.
+  // one of the same role replaces it, so `owner` tells whether it is still the same. Listeners are called in
+  // the order in which their roles were added.
   void listen(std::string_view role, const void* owner, std::function<void()> f);
   void stop_listening(std::string_view role, const void* owner);  // nothing if another one has replaced it
   const void* listener(std::string_view role) const;              // its owner, or null

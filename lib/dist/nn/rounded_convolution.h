@@ -1,4 +1,4 @@
-// A convolution of bf16 tensors by one of f32: all devices have that one, and each result is rounded once.
+// A convolution of bf16 tensors by means of an f32 one, which all devices have; each result is rounded once.
 #pragma once
 
 #include <memory>

@@ -7,7 +7,7 @@ namespace dist::nn {
 
 // How many threads the arithmetic of a layer on the CPU may use: n >= 1, otherwise throws
 // Error{invalid_argument}. Initially 1, since ranks share the cores; more threads help a rank that has
-// several cores to itself. Only with oneDNN there is more than one, since the threads are its own. Loops and
+// several cores to itself. There is more than one only with oneDNN, since the threads are its own. Loops and
 // attention give the same bits for any number of threads; oneDNN may divide a convolution or a matrix product
 // along the axis that it sums over.
 void set_num_threads(int n);

@@ -9,8 +9,8 @@
 
 namespace dist {
 
-// A parameter, and over which groups it is sharded: along those, every rank has other elements. Along others
-// its gradients are equal on all ranks.
+// A parameter, and over which groups it is sharded: along those, every rank has different elements. Along
+// others its gradients are equal on all ranks.
 struct DividedParameter {
   nn::Parameter* parameter;
   std::uint32_t sharded_over = 0;  // a set of groups: bit g for group number g

@@ -37,8 +37,8 @@ struct DdpOptions {
   // Buffers (the running statistics of BatchNorm2d) become rank 0's at each forward() in training.
   bool broadcast_buffers = true;
   // For parameters that a backward leaves out, sends their present gradient instead of throwing an Error. A
-  // gradient that no rank has used stays as it is, as in PyTorch; to know that takes one small all_reduce per
-  // backward.
+  // gradient that no rank has used stays as it is, as in PyTorch; finding that out takes one small all_reduce
+  // per backward.
   bool find_unused_parameters = false;
   CommHook hook = all_reduce_hook;  // averages a full bucket
 };
@@ -72,8 +72,8 @@ class DistributedDataParallel final : public nn::Module {
   // Describes the model in one line.
   std::string str() const override { return "DistributedDataParallel(" + model_.str() + ")"; }
 
-  // While it lives, gradients accumulate on each rank and nothing is sent: for several backward() per step.
-  // The next backward() outside averages the sums.
+  // While it lives, gradients accumulate on each rank and nothing is sent: for several calls of backward()
+  // per step. The next backward() outside averages the sums.
   class NoSync {
    public:
     // Made by no_sync().

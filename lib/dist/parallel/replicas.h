@@ -9,9 +9,9 @@
 
 namespace dist {
 
-// Every rank of the group must call it. Throws Error{mismatch} on all ranks if one has other parameters or
-// buffers than group rank 0, by order, name, shape, dtype or kind of device (and of several GPUs of a rank,
-// by which one); names the first such rank and tensor.
+// Every rank of the group must call it. Throws Error{mismatch} on all ranks if one differs from group rank 0
+// in its parameters or buffers, by order, name, shape, dtype or kind of device (and of several GPUs of a
+// rank, by which one); names the first such rank and tensor.
 void check_alike(nn::Module& model, const ProcessGroup& group, CallSite where = CallSite::current());
 
 // A group works on one device per rank. For a model over several devices of each rank: the group itself for

@@ -36,7 +36,7 @@ class FiberMarks {
     const void* bottom = nullptr;
     std::size_t bytes = 0;
     __sanitizer_finish_switch_fiber(mark(at).fake_stack, &bottom, &bytes);
-    has_stack(from, bottom, bytes);  // no other call knows the thread's
+    has_stack(from, bottom, bytes);  // no other call knows the thread's stack
   }
 
  private:

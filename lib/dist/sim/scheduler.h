@@ -117,7 +117,7 @@ class Scheduler final : public NetworkListener, public Tasking, private FaultLis
   void release_workers(int rank);
 
   void set_listener(SchedulerListener* listener) { listener_ = listener; }
-  // Sets another schedule than the ordinary one; to be called before run().
+  // Sets a schedule other than the ordinary one; to be called before run().
   void set_choices(Choices* choices);
   Choices* choices() const { return choices_; }  // null: the ordinary one
   void set_tracer(Tracer* tracer);

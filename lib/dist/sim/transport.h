@@ -37,8 +37,8 @@ struct Fabric {
   Scheduler& scheduler;
   CallSites sites;
   std::vector<std::string> gone;  // [rank]: why it left or failed; empty: it has not
-  // Ranks that left by an error, in the order in which they did. Every pending and later operation of a group
-  // that contains one of them ends with Error{peer_failed}, which names it, as on the host.
+  // Ranks that left because of an error, in the order in which they did. Every pending and later operation of
+  // a group that contains one of them ends with Error{peer_failed}, which names it, as on the host.
   struct GaveUp {
     int rank;
     std::string how;  // "gave up: out of paper"

@@ -64,7 +64,7 @@ struct Report {
   std::vector<std::uint64_t> card_bytes;  // [network card]: bytes that left its node
   std::vector<std::uint64_t> peak_buffer_bytes;  // [rank]: tensors and scratch
   std::vector<check::Finding> findings;          // what is wrong with the program
-  std::vector<RankFailed> failures;              // the cause of the others first; before it the lost ranks
+  std::vector<RankFailed> failures;              // lost ranks, then the cause of the others, then those
   trace::Trace trace;                            // if it was asked for
   // What a simulated rank should not do: "rank 3 really slept ...", "rank 3 changes the global variable ...".
   std::vector<std::string> notes;

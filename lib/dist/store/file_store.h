@@ -11,8 +11,8 @@
 namespace dist {
 
 // Makes the file if it is missing. With `expected_users` > 0, the last of that many stores to be destroyed
-// removes the file; the stores of killed processes count as destroyed. A file that is left from killed users,
-// or from users that gave up before all had come, is started afresh. Throws Error{connection}, which names
+// removes the file; the stores of killed processes count as destroyed. A file that is left by killed users,
+// or from users that gave up before all had joined, is started afresh. Throws Error{connection}, which names
 // the file, if it is damaged or is not a distlab store.
 std::shared_ptr<Store> make_file_store(const std::string& path, int expected_users = 0);
 

@@ -11,7 +11,7 @@
 //   slices that overlap otherwise go to one more thread, "rank N receives 2".
 // - An event is a complete event ("X"): `ts` and `dur` in microseconds with six decimals, so that no
 //   picosecond is lost, `cat` its kind, `args` all fields of Event, times in picoseconds as integers.
-// - A message with both ends is a flow ("s" at the begin of the send, "f" at the end of the receive).
+// - A message with both ends is a flow ("s" at the beginning of the send, "f" at the end of the receive).
 //
 // https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU describes the format.
 #pragma once

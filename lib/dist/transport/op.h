@@ -38,7 +38,7 @@ struct Op {
 struct TransferFacts {
   Op* op = nullptr;
   bool is_send = false;
-  int peer = 0;  // global rank, or any_rank until a message has come
+  int peer = 0;  // global rank, or any_rank until a message has arrived
   std::byte* data = nullptr;
   std::uint64_t bytes = 0, moved = 0;
 };

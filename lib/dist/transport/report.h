@@ -25,8 +25,8 @@ struct Unreceived {
 
 Failure timeout_failure(int rank, const TransferFacts& t);
 // `first`: the failure that this rank noticed first ("rank 2 died ..."). A rank of another group may have
-// been the first to die, and `peer` by that. `departed` had left the job in order: a rank that dies may have
-// been waiting for one of them.
+// been the first to die, and `peer` because of it. `departed` had left the job in order: a rank that dies may
+// have been waiting for one of them.
 Failure peer_failure(int rank, const Op& op, int peer, const PeerState& state, const std::string& first,
                      const std::vector<int>& departed);
 Failure peer_left_failure(int rank, const TransferFacts& t);  // t.peer left, or all possible senders did

@@ -29,7 +29,7 @@ class Request {
   // arrived.
   int wait();
   bool is_completed();  // never blocks; wait() must still be called
-  // Whether its message is sent whole at once, without an answer of the other rank first.
+  // Whether its message is sent whole at once, without waiting for an answer from the other rank.
   bool is_short() const;
 
  private:

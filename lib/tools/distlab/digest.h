@@ -15,8 +15,8 @@ std::string digest_of_text(const std::string& text);
 std::string digest_of_tree(const std::filesystem::path& path);
 
 // The same for what was handed in, but it reads only files that can be a submission or contain one
-// (sources and zip files, of a size that is accepted), as a folder may have anything beside it. Only the size
-// of other files counts, and if there are more than `most_entries`, only the first ones count.
+// (sources and zip files, of a size that is accepted), as a folder may have anything else in it. Only the
+// size of other files counts, and if there are more than `most_entries`, only the first ones count.
 std::string digest_of_submission(const std::filesystem::path& path);
 
 }  // namespace distlab

@@ -23,7 +23,7 @@ struct SvgOptions {
   bool colours_by_chunk = false;
 };
 
-// Several runs below each other, on one time scale. Computations are boxes with their names, if they have
+// Several runs, one below the other, on one time scale. Computations are boxes with their names, if they have
 // any besides "compute"; red arrows of a deadlock lead from each rank to the one for which it waits.
 std::string runs_to_svg(std::span<const Trace> runs, const SvgOptions& options = {});
 

@@ -123,7 +123,7 @@ void add_clear_spot(const Machine& machine, double bytes, double step, std::vect
   }
 }
 
-// On both sides of each crossing from 8 bytes to 256 MiB, as near to it as the result is clear.
+// On both sides of each crossing from 8 bytes to 256 MiB, as close to it as the result is still clear.
 void add_crossings(const Machine& machine, std::vector<Spot>& spots) {
   constexpr double step = 17.0 / 16, most = 1 << 28;
   for (double bytes = 8; bytes < most; bytes *= step) {
@@ -172,7 +172,10 @@ std::vector<Algorithm> ask_choices(const std::vector<Spot>& spots) {
 void fail_choice(const Spot& spot, Algorithm got, const std::string& how) {
   const auto best = *std::ranges::min_element(all_algorithms, {}, [&](Algorithm a) { return spot.of(a); });
   ADD_FAILURE() << fmt::format(
-      "choose: {} bytes, {}: expected {}, which takes {:.1f} us {}; it chose {}, which takes {:.1f} us",
+      "choose: {} bytes, {}: expected {}, which takes {:.1f} us {}; it chose {}, which takes {:.1f} us; to "
+      "find "
+      "the wrong formula, print what your predict() returns for both algorithms, and compare it with these "
+      "times",
       spot.bytes, spot.machine.text(), name(best), spot.best() * 1e6, how, name(got), spot.of(got) * 1e6);
 }
 

@@ -45,7 +45,7 @@ const std::vector<Idea>& ideas() {
        "2(n-1) steps of S/n bytes are 2(n-1)/n S, not 2 S: for few ranks this is much less",
        [](const Pieces& p) { return 2 * (p.n - 1) * (p.start + p.alpha) + 2 * (p.port(p.size) - p.start); }},
       {A::ring, "one_phase_of_two",
-       "this is the time of the reduce-scatter alone; fix: add the all-gather after it, which takes as long",
+       "this is the time of only the reduce-scatter; fix: add the all-gather after it, which takes as long",
        [](const Pieces& p) { return (p.n - 1) * (p.port(p.size / p.n) + p.alpha); }},
       {A::ring, "n_steps", "a chunk needs n - 1 steps to reach all other ranks, not n",
        [](const Pieces& p) { return 2 * p.n * (p.port(p.size / p.n) + p.alpha); }},
@@ -65,7 +65,7 @@ const std::vector<Idea>& ideas() {
        "n",
        [](const Pieces& p) { return 4 * p.levels * p.port(p.size) + 2 * p.levels * p.alpha; }},
       {A::tree, "one_phase_of_two",
-       "this is the time of the way up or the way down alone; fix: add both, because an all_reduce needs "
+       "this is the time of either the way up or the way down; fix: add both, because an all_reduce needs "
        "both",
        [](const Pieces& p) { return (2 * p.levels - 1) * p.port(p.size) + p.levels * p.alpha; }},
       {A::double_tree, "levels_rounded_down",

@@ -19,7 +19,7 @@ struct Message {
   Patience patience;
 };
 // Enqueues all of them as one operation of NCCL: see Communicator::run_together(). Those of one communicator
-// come behind each other.
+// run one after the other.
 void run_together(const std::vector<Message>& messages);
 
 }  // namespace dist::nccl

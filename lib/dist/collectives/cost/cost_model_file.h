@@ -23,7 +23,7 @@ std::filesystem::path cost_model_path(bool by_tcp = false);
 std::optional<CostModel> load_cost_model(const std::filesystem::path& path, const CostModel& defaults = {});
 
 // What is known about this machine: figures that a calibration saved in `file`, or round figures and an empty
-// path, also where this user cannot read the file and DIST_COST_MODEL does not ask for it.
+// path; the latter, too, where this user cannot read the file and DIST_COST_MODEL does not ask for it.
 struct KnownCosts {
   CostModel model;
   std::filesystem::path file;

@@ -1,5 +1,5 @@
-// The sizes at which collectives in mapped memory (direct/) go another way. They are here because the cost
-// model and the machine must agree on them.
+// The sizes at which collectives in mapped memory (direct/) switch to another method. They are here because
+// the cost model and the machine must agree on them.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ inline constexpr std::size_t short_bytes = 2048;
 
 // In a reduce the root alone reads these copies. If they are larger than this together, one more meeting,
 // after which all ranks share the work, takes less time. Where ranks outnumber the cores, a meeting takes
-// some twenty times as long.
+// about twenty times as long.
 inline constexpr std::size_t root_reads(bool share_cores) { return share_cores ? 128 * 1024 : 8192; }
 
 // Parts of a root's list of at least this size are copied in place by the ranks that they belong to; for

@@ -49,8 +49,8 @@ class AroundLaunch {
   virtual void after() = 0;   // the graph was enqueued on the current stream
 };
 
-// What was recorded, and the memory of the tensors that were made meanwhile. What else the work uses must
-// outlive it and stay where it is.
+// What was recorded, and the memory of the tensors that were made in the meantime. What else the work uses
+// must outlive it and stay where it is.
 class RecordedWork {
  public:
   // Enqueues the graphs, and calls what is between them, in order. Throws Error{invalid_argument} on another
@@ -86,7 +86,7 @@ class Recording {
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
-  // This thread's; null: its work is done as usual, as it is in what between() is given.
+  // This thread's; null: its work is done as usual, and so it is within the functions given to between().
   static Recording* current() {
     return alive_.load(std::memory_order_relaxed) > 0 ? of_this_thread() : nullptr;
   }
@@ -113,7 +113,7 @@ class Recording {
   // For what makes tensors: memory of at least this many bytes on `device`. While this thread records, it
   // belongs to what is recorded; that of a tensor that is gone is used again, as the work is on one stream.
   static std::shared_ptr<Storage> make_storage(Device device, std::size_t bytes);
-  // For what frees device memory: calls f now or, if this thread records, after that.
+  // For what frees device memory: calls f now or, if this thread is recording, afterwards.
   template <class F>
   static void after(F f) {
     if (Recording* const now = current())
@@ -136,7 +136,7 @@ class Recording {
     std::shared_ptr<Storage> storage;
     std::size_t bytes;
   };
-  inline static std::atomic<int> alive_{0};  // of all threads: most programs ask in vain, in each call
+  inline static std::atomic<int> alive_{0};  // of all threads: 0 in most programs, which ask in every call
   const std::shared_ptr<DeviceApi> api_;
   const std::shared_ptr<GraphApi> graphs_;  // the same object
   const Device device_;

@@ -17,8 +17,8 @@ std::size_t whole_pages(std::size_t bytes);
 class RegisteredPages {
  public:
   RegisteredPages() = default;  // none
-  // `pages` starts a page, and `bytes` is a number of whole pages. Throws Error{unsupported} when there is no
-  // such device, and the device's own error when it refuses them.
+  // `pages` begins at a page boundary, and `bytes` is a multiple of the page size. Throws Error{unsupported}
+  // when there is no such device, and the device's own error when it refuses them.
   RegisteredPages(Device device, void* pages, std::size_t bytes);
   RegisteredPages(RegisteredPages&& other) noexcept;
   RegisteredPages& operator=(RegisteredPages&& other) noexcept;

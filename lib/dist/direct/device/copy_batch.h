@@ -38,7 +38,7 @@ class CopyBatch {
   const Device device_;
   std::mutex mutex_;
   std::unique_ptr<DeviceMessages::Lane> ready_;  // its event: the receives' buffers may be written
-  int missing_;                                  // receives that have neither come nor left
+  int missing_;                                  // receives that have neither been added nor given up
   bool sealed_ = false;
   std::vector<TensorView> tos_, froms_;  // not launched yet
   Clock::time_point since_;              // the first of these

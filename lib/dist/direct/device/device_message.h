@@ -38,7 +38,7 @@ class DeviceMessage final : public Transport {
     std::uint64_t process;  // the sender's
     std::int64_t device;    // its index in that process
     Way way;
-    std::uint64_t is_there;  // 0: another message follows when the sender's stream has come to the data
+    std::uint64_t is_there;  // 0: another message follows when the sender's stream has reached the data
     DevicePlace place;
   };
   struct Receipt {
@@ -47,7 +47,7 @@ class DeviceMessage final : public Transport {
   };
 
   std::unique_ptr<Transport> open(std::uint64_t tag);
-  // One stage on; false: it is not time. `blocks`: waits until it is.
+  // Goes one stage further; false: it cannot yet. `blocks`: waits until it is.
   bool advance(bool blocks);
   bool has_come(bool blocks);  // the host's request
   template <class Done, class Wake>

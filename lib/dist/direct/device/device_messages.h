@@ -1,10 +1,10 @@
 // Messages of device tensors: copies straight out of the sender's device memory.
 //
-// The sender's host offers the place of its data to the receiver, by a message with the user's tag; so it
-// meets its receive as any message does. When the sender's stream has come to the data, the receiver's host
-// enqueues the copy, and it answers when that has ended. No stream waits for another rank: a death ends a
-// message as it ends those of CPU tensors. Where the receiver cannot reach the memory (another host; devices
-// without a path), it asks for the data, which then comes through both hosts.
+// The sender's host offers the place of its data to the receiver, by a message with the user's tag; so it is
+// matched with its receive as any message is. When the sender's stream has reached the data, the receiver's
+// host enqueues the copy, and it answers when that has ended. No stream waits for another rank: a death ends
+// a message as it ends those of CPU tensors. Where the receiver cannot reach the memory (another host;
+// devices without a path), it asks for the data, which then comes through both hosts.
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,7 @@ class DeviceMessages {
   DeviceMessages(const DeviceMessages&) = delete;
   DeviceMessages& operator=(const DeviceMessages&) = delete;
 
-  // The receives of one batch, on one device: what has come is copied by one launch.
+  // The receives of one batch, on one device: what has arrived is copied by one launch.
   std::shared_ptr<CopyBatch> batch(Device device, int receives);
   // A transport for one message, which may belong to a batch. `options`: those of the message.
   std::unique_ptr<Transport> open(TransportOptions options, Device device,
@@ -48,7 +48,7 @@ class DeviceMessages {
   };
   std::unique_ptr<Lane> take_lane(Device device);
   void give_back(std::unique_ptr<Lane> lane) noexcept;
-  void wake(const Lane& lane);  // interrupts progress() when the lane's stream has come to its end
+  void wake(const Lane& lane);  // interrupts progress() when the lane's stream has reached its end
   DeviceMaps& maps(Device device);
   std::uint64_t next_number() { return ++numbers_; }
 

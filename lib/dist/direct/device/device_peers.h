@@ -65,7 +65,7 @@ class DevicePeers {
   friend class DeviceTransport;
   // How many messages this rank and another one have exchanged.
   struct Post {
-    std::uint64_t sent = 0, returned = 0;  // to it; and how many of those this rank's stream knows are taken
+    std::uint64_t sent = 0, returned = 0;  // to it; of those, how many this rank's stream knows to be taken
     std::uint64_t received = 0;
   };
   struct Hello;

@@ -12,7 +12,7 @@ bool compares_copies(const ProcessGroup& group);
 
 // Every rank of the group must call it for the same tensors, in the same order. Does nothing unless
 // compares_copies(). In a simulation it does not block, and a difference is a finding; otherwise it blocks
-// until all ranks have come, and throws Error{mismatch} with the finding. Fills in `rank`.
+// until all ranks have arrived, and throws Error{mismatch} with the finding. Fills in `rank`.
 void compare_copies(const ProcessGroup& group, check::Copies mine);
 
 }  // namespace dist

@@ -31,7 +31,7 @@ check::Code kind_of_difference(Fingerprint a, const Fingerprint& b);
 
 // Error{mismatch} on every rank says which rank is in which collective, or which sizes do not fit;
 // Error{timeout} names the ranks that did not come to a collective with this number. Blocks until all have
-// come.
+// arrived.
 class MismatchCheck final : public CallObserver {
  public:
   void started(GroupState& group, const Operation& operation, const Plan& way) override;

@@ -97,7 +97,7 @@ class FlightRecorder {
   struct Group {
     std::string name;
     Members members;
-    std::array<std::uint64_t, call_families> begun{};  // counts calls, also overwritten ones
+    std::array<std::uint64_t, call_families> begun{};  // counts calls, including overwritten ones
   };
   std::map<std::uint32_t, Group> groups() const;
   bool knows_all_open() const;  // false: too many were under way to keep all

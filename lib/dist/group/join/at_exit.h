@@ -1,4 +1,4 @@
-// A rank that leaves its job in another way than by destroy_process_group().
+// A rank that leaves its job without destroy_process_group().
 #pragma once
 
 #include <string>

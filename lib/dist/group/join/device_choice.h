@@ -14,9 +14,9 @@ namespace dist {
 // Error{unsupported} says why there is no GPU. To be called before any other rank is met, because without
 // this rank there is no job.
 void require_gpu(CallSite where);
-// What this rank has, as the other ranks must know it.
+// What the other ranks must know about this rank's devices.
 RankDevice device_here(const Settings& settings, const Job& job);
-// The backend that "auto" means. Each rank has said what it has in the second line of its message.
+// The backend that "auto" means. The second line of each rank's message says what the rank has.
 std::string chosen_by_all(const Exchanged& exchanged);
 
 }  // namespace dist

@@ -66,7 +66,7 @@ std::string local_address(std::string id);  // a local socket's name, made of id
 
 bool says_open_mpi(const Variables& vars);
 LaunchInfo from_open_mpi(const Variables& vars);
-bool says_slurm(const Variables& vars);  // also in a batch script, which is not a rank
+bool says_slurm(const Variables& vars);  // set in a batch script too, which is not a rank
 bool is_slurm_step(const Variables& vars);
 LaunchInfo from_slurm(const Variables& vars);
 

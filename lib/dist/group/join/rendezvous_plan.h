@@ -44,7 +44,7 @@ OpenedStore open_store(const RendezvousPlan& plan, int generation, Deadline dead
 // Where the ranks of one joining meet: keys of another restart or generation are not seen there.
 std::shared_ptr<Store> meeting_place(std::shared_ptr<Store> store, int restart_count, int generation);
 
-std::string join_key(int rank);  // at the meeting place: this rank has come
+std::string join_key(int rank);  // at the meeting place: this rank has arrived
 // This rank has left, or its process has ended. The key is at the meeting place when a launcher keeps the
 // store, outside it when rank 0 does, because that store serves one joining only.
 std::string gone_key(int rank);

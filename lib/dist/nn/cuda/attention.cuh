@@ -33,7 +33,7 @@ struct Attention {
   std::int64_t batch;
   float scale;
   bool causal, drops;
-  std::int64_t ahead;  // of the first query's position before the first key's
+  std::int64_t ahead;  // how far the first query's position is ahead of the first key's
   functors::Drop<float> drop;
 
   Attention(const Heads& queries, const Heads& keys, const Heads& values, const AttentionOptions& options)
@@ -95,8 +95,8 @@ cudaError_t launch_tiles(cudaStream_t stream, const Heads& heads, int tile, void
   return try_launch(static_cast<int>(blocks), stream, kernel, arguments...);
 }
 
-// Calls f with the number of columns of the tiles for heads of this size. The rows are as many as 48 KiB of
-// shared memory take.
+// Calls f with the number of columns of the tiles for heads of this size. As many rows as 48 KiB of shared
+// memory can hold.
 template <class F>
 cudaError_t with_columns(std::int64_t size, const F& f) {
   if (size <= 32) return f.template operator()<32>();

@@ -1,5 +1,5 @@
 // Plans of convolutions: the algorithm that cuDNN takes for a shape and a pass, and the scratch memory that
-// it needs. To ask cuDNN takes as long as several kernels, so it is asked once and the answer is kept.
+// it needs. Asking cuDNN takes as long as several kernels, so it is asked once and the answer is kept.
 #pragma once
 
 #include <cstddef>

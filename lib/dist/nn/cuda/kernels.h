@@ -13,7 +13,7 @@ cudaError_t add_channel_sums(cudaStream_t stream, Tensor of_channels, const Tens
 cudaError_t relu(cudaStream_t stream, Tensor out, const Tensor& in, const Tensor& deciding);
 cudaError_t max_pool(cudaStream_t stream, Tensor out, Tensor winners, const Tensor& in,
                      const Windows& windows);
-// f32 alone: windows may overlap, and each sum is to be rounded once.
+// f32 only: windows may overlap, and each sum is to be rounded once.
 cudaError_t max_pool_backward(cudaStream_t stream, Tensor grad_in, const Tensor& grad_out,
                               const Tensor& winners);
 // `lines` and `planes` are f64 scratch memory for the kernels: two and three elements per channel.

@@ -7,7 +7,7 @@
 //                                 rank-00000.safetensors, ...: the pieces; one rank writes a piece that
 //                                 several ranks have
 //
-// A save that is killed leaves the one before in force; the next save removes what is left of it. Nothing
+// A save that is killed leaves the previous one in force; the next save removes what is left of it. Nothing
 // else in the folder is touched. One save per folder at a time.
 #pragma once
 
@@ -26,7 +26,7 @@ struct ShardedCheckpointOptions {
 
 // Saves the pieces of all ranks of the group. Collective. All ranks throw the same Error{resource} if one of
 // them cannot write, or Error{mismatch} if ranks disagree about a tensor or an element is missing; then the
-// save before is still in force.
+// previous save is still in force.
 void save_sharded(const std::filesystem::path& folder, const Pieces& pieces,
                   const ShardedCheckpointOptions& options = {}, Caller at = Caller::here());
 

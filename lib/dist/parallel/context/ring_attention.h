@@ -3,7 +3,7 @@
 // merged.
 //
 // With n ranks and S bytes of keys and values in the whole sequence, a forward sends (n-1)/n S per rank, in n
-// - 1 exchanges that overlap with the computation with the block before. A backward sends that once more, and
+// - 1 exchanges that overlap with the computation on the previous block. A backward sends that once more, and
 // as much of the gradients of keys and values: a block's gradient begins at the rank after its owner and
 // arrives there last, so only its last hop is exposed. In bf16 each rank's part of a result is rounded; parts
 // are summed in f32, and the sums of gradients travel in f32.

@@ -55,7 +55,7 @@ void for_each_block(const BlockRing& ring, Tensor block, const Make& make, const
 
 // The same where f returns this rank's part of the block's gradient, in a dtype of its own: returns the sum
 // of all ranks' parts for this rank's own block. A sum begins at the rank after the owner and arrives there
-// last: one step behind the blocks, and only its last hop has no computation beside it.
+// last: one step behind the blocks, and only its last hop overlaps with no computation.
 template <class Make, class F>
 Tensor sum_gradients(const BlockRing& ring, Tensor block, const Make& make, const F& f) {
   std::vector<Work> block_travels, sum_travels;
@@ -66,7 +66,7 @@ Tensor sum_gradients(const BlockRing& ring, Tensor block, const Make& make, cons
       block_travels = ring.shift(block, next);
     }
     Tensor gradient = f(block, ring.owner(step));
-    wait_all(sum_travels);  // of the step before; beside the computation above
+    wait_all(sum_travels);  // of the previous step; in parallel with the computation above
     if (step == 0) {
       own = gradient;
     } else {

@@ -10,7 +10,7 @@
 namespace dist {
 
 struct HybridShape {
-  int dp = 1;      // data parallel: replicas, with other rows of the batch
+  int dp = 1;      // data parallel: replicas, each with different rows of the batch
   int fsdp = 1;    // fully sharded: the same, but parameters are sharded
   int tp = 1;      // tensor parallel
   int pp = 1;      // pipeline parallel

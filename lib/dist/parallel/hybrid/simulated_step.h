@@ -13,13 +13,13 @@
 namespace dist {
 
 struct SimulatedStep {
-  // Virtual seconds, from the first rank's begin to the last one's end: gradients, clipping, AdamW. It is the
+  // Virtual seconds, from the first rank's start to the last one's end: gradients, clipping, AdamW. It is the
   // sum of the next three.
   double step_s = 0;
-  double compute_s = 0;  // what a rank computes by charge_flops() (flop_clock.h), the mean over all ranks
-  double bubble_s = 0;   // what it waits although messages take no time: for other stages
-  double exposed_s = 0;  // the rest: communication that nothing overlaps with
-  std::uint64_t peak_bytes = 0;           // held at once in the step by the rank that holds most
+  double compute_s = 0;          // what charge_flops() (flop_clock.h) charges a rank; the mean over all ranks
+  double bubble_s = 0;           // how long it waits for other stages, even if messages take no time
+  double exposed_s = 0;          // the rest: communication that nothing overlaps with
+  std::uint64_t peak_bytes = 0;  // held at once in the step by the rank that holds most
   std::uint64_t messages = 0, bytes = 0;  // of all ranks in both steps; sent by the rank that sends most
   std::int64_t parameters = 0;            // of the whole model
   double wall_s = 0;                      // real seconds that all this took

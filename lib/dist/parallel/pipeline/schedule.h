@@ -34,7 +34,7 @@ enum class ActionKind : std::uint8_t {
 };
 inline constexpr int action_kinds = 8;
 
-// The stage is the one on the rank that acts, also for messages.
+// The stage is the one on the rank that acts, for messages too.
 struct Action {
   ActionKind kind = ActionKind::forward;
   int stage = 0;

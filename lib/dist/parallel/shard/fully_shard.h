@@ -23,11 +23,11 @@
 // backward. If communication is shorter than computation, only the first all-gather of forward, the first
 // one of backward (two if the root is gathered again) and the last reduce-scatter are exposed.
 //
-// Besides the parameters and gradients of its own, 2 W / n bytes, a rank holds in backward the root whole
-// with its gradients, 2 W_root, and of units of u bytes at most (4 + 1 / n) u: the one that computes with its
-// gradients, the next one's gather, and the input and output of the last one's reduction. In mixed precision,
-// the units' and the root's bytes are those of param_dtype, the reduction's those of reduce_dtype, and a
-// gather's input, u / n, is a copy.
+// In backward, a rank holds its own parameters and gradients, 2 W / n bytes, the whole root with its
+// gradients, 2 W_root, and, with units of u bytes, at most (4 + 1 / n) u of these: the one that computes with
+// its gradients, the next one's gather, and the input and output of the last one's reduction. In mixed
+// precision, the units' and the root's bytes are those of param_dtype, the reduction's those of reduce_dtype,
+// and a gather's input, u / n, is a copy.
 #pragma once
 
 #include <optional>
@@ -69,7 +69,7 @@ struct FullyShardOptions {
 // may have none), and their gradients, too. Every rank of the mesh must call it, on modules with equal
 // values, which are not communicated. From then on forward() and backward() are collectives: every rank of
 // the mesh calls them equally often. backward() adds the mean of the gradients over all ranks of the mesh to
-// this rank's rows. Throws Error{invalid_argument} for a module that is a unit already, and for a tied
+// this rank's rows. Throws Error{invalid_argument} for a module that is already a unit, and for a tied
 // parameter whose two uses would be in two units; the text says how to fix it.
 void fully_shard(nn::Module& module, const FullyShardOptions& options = {}, Caller at = Caller::here());
 

@@ -71,7 +71,7 @@ class ShardedUnit final : public nn::ModuleHook {
   Tensor gathering_;    // the shards of all ranks, until they are unpacked
   Tensor whole_;        // the whole parameters, flat, while they are gathered
   Tensor whole_grads_;  // the whole gradients, flat, in backward and between those without reduction
-  Tensor whole_sums_;  // the same between backwards if they are reduced in another dtype, which is this one's
+  Tensor whole_sums_;   // between backwards, if they are reduced in another dtype: in that dtype
 
   struct Reduction {
     Work work;

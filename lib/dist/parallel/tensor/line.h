@@ -38,7 +38,7 @@ class PendingTensor {
   Work work_;
   Tensor result_;              // undefined: the parts, joined along time
   std::vector<Tensor> parts_;  // what the collective reads or writes
-  Tensor source_;              // and what it reads besides
+  Tensor source_;              // and what else it reads
 };
 
 // This rank's part of the time. Does not communicate. Throws Error{invalid_argument} if the time is not a

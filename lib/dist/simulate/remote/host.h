@@ -18,7 +18,7 @@ namespace dist::sim {
 
 struct ProcessOptions {
   Timeout patience = std::chrono::seconds(60);  // real time that a rank may let all others wait
-  std::stop_token stopped = {};                 // by whoever ends the processes: none is waited for any more
+  std::stop_token stopped = {};  // by the code that ends the processes: from then on no process is waited for
   std::size_t most_bytes = std::size_t{1} << 30;  // of all messages under way
   std::size_t most_open = 1 << 14;                // operations, transfers, waiting tasks' lists of one rank
   int most_tasks = 256;                           // of one rank

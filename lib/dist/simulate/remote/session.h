@@ -93,7 +93,7 @@ class Session : public std::enable_shared_from_this<Session> {
 struct Asked {
   Session& session;
   wire::Reader& question;
-  Channel& channel;  // a message's bytes follow on it, and a descriptor may have come
+  Channel& channel;  // a message's bytes follow on it, and a descriptor may have arrived
 };
 using Verbs = std::map<Verb, void (*)(const Asked&, Response&)>;
 const Verbs& tasking_verbs();

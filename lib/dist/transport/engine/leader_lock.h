@@ -93,7 +93,7 @@ class LeaderLock {
   }
 
  private:
-  // Marks this thread as the leader while it lives; when it ends, also by an exception, another thread leads.
+  // Marks this thread as the leader while it lives; when it ends, even by an exception, another thread leads.
   struct Leader {
     Leader(LeaderLock& of, Lock& lock) : leader_lock(of), held(lock) { leader_lock.is_taken_ = true; }
     ~Leader() {

@@ -1,9 +1,9 @@
 // SharedCopy: one large message that both sides copy. The receiver begins at the front, block by block; once
-// the sender has come, the receiver goes on to the middle, and the sender copies everything behind it (behind
-// the receiver's current block if that is further on). From then on they do not meet before the end: a cache
-// line that both wrote for every block would take as long as a block. And each touches the same memory for
-// every message from a buffer: a page must be mapped by the kernel when it is first touched, which can take
-// many times as long as copying it.
+// the sender has arrived, the receiver goes on to the middle, and the sender copies everything behind it
+// (behind the receiver's current block if that is further on). From then on they do not meet before the end:
+// a cache line that both wrote for every block would take as long as a block. And each touches the same
+// memory for every message from a buffer: a page must be mapped by the kernel when it is first touched, which
+// can take many times as long as copying it.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class SharedCopy {
         block_(block_of(bytes)),
         blocks_((bytes + block_ - 1) / block_) {}
 
-  // The receiver's part. True: the sender has come, and its part must be waited for.
+  // The receiver's part. True: the sender has arrived, and its part must be waited for.
   bool run_receiver() const {
     for (;;) {
       const std::uint64_t before = claim_.taken.fetch_add(1), taken = before & ~sender_came;

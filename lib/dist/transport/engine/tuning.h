@@ -41,8 +41,8 @@ inline constexpr std::chrono::microseconds spin_time{200};
 inline constexpr std::size_t unlocked_copy_bytes = 64 * 1024;
 
 // Data of up to this size is prefetched together with the cache line that announces it. For larger data, too
-// many lines would be taken from the rank that is about to write them (an all_reduce of 1 KiB is half as fast
-// again without prefetching).
+// many lines would be taken from the rank that is about to write them (an all_reduce of 1 KiB is 1.5 times as
+// fast without prefetching).
 inline constexpr std::size_t most_fetched_along = 512;
 
 // Messages of at least this size are copied by both sides at once, if the sender waits and has a core.

@@ -20,7 +20,7 @@ enum class FrameKind : std::uint8_t {
   withdraw,      // the sender of the offer `id` took its buffer back; what made it do so was sent before
   goodbye,       // this rank leaves; the payload is the reason, empty when all is well
   death_notice,  // the rank `id` died, as the payload says. Empty: it left in order, and an
-                 // operation of this rank failed by that
+                 // operation of this rank failed because of it
 };
 inline constexpr auto last_kind = FrameKind::death_notice;
 

@@ -20,7 +20,7 @@ class MeshStore {
   // Both must outlive this object.
   MeshStore(Store& store, const EndpointOptions& options) : store_(store), options_(options) {}
   std::string where() const { return store_.where(); }
-  // Error{mismatch}: another rank was told another world size, or is this rank, too.
+  // Error{mismatch}: another rank was given a different world size, or has this rank's number, too.
   void publish(const RankAddress& mine);
   // Waits for the addresses of all ranks. Error{timeout} names those that did not come.
   std::vector<RankAddress> collect();
@@ -28,8 +28,8 @@ class MeshStore {
   void give_up(const std::string& reason);  // this rank
   void check_reasons();                     // Error{peer_failed}: another rank gave up
   // A rank that gives up leaves the reason here, and says goodbye to the ranks that it is linked with.
-  // Another rank may only see its process end: so quotes the reason if there is one, unless the store died
-  // with a rank.
+  // Another rank may only see its process end: so this quotes the reason if there is one, unless the store
+  // died with a rank.
   [[noreturn]] void fail_by_reason_or(const std::string& what_was_seen);
 
  private:

@@ -16,12 +16,12 @@ class Departures {
   explicit Departures(Peers& peers) : peers_(peers) {}
   // To act on the news that a rank is gone, or gave up something, once all sockets have been read until they
   // are empty: by then everything that was sent before has arrived. What rank 2 gave up because rank 3 died
-  // fails by that death, whichever socket is read first.
+  // fails because of that death, whichever socket is read first.
   void later(std::function<void()> act) { reports_.push_back(std::move(act)); }
   void act_on_reports();
 
   // These return false if the rank was gone already. The other ranks get the news of a death before they can
-  // see this rank end by it, and so name the rank where it began.
+  // see this rank end because of it, and so name the rank where it began.
   bool note_left(int rank);
   bool note_failed(int rank, const std::string& how);
   void note_departure(int rank);  // another rank says that it has left

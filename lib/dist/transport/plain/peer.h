@@ -31,7 +31,7 @@ enum class Kind : std::uint8_t {
   drop,          // the receiver gave up the message `id`
   goodbye,       // this rank leaves; the payload is the reason, empty when all is well
   death_notice,  // the rank `id` died, as the payload says; empty: it left, and an operation
-                 // of the sender failed by that
+                 // of the sender failed because of it
 };
 
 struct Header {

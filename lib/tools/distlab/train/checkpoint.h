@@ -27,7 +27,7 @@ void expect_setting(const std::filesystem::path& file, const std::string& name, 
                     std::int64_t wanted);
 
 // Throws Error{mismatch} unless all ranks continue after the same number of epochs or steps. They do not if
-// each node has a folder of that name of its own; without this error they would train different models.
+// each node has its own folder of that name; without this error they would train different models.
 // Collective.
 void expect_same_progress(std::int64_t done, const std::filesystem::path& file);
 

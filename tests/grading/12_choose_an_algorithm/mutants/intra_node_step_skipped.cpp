@@ -1,4 +1,4 @@
-// Misconception: the GPUs of a node share its memory, so their sum exists already.
+// Misconception: the GPUs of a node share its memory, so their sum already exists.
 //
 // Killed by: Part4Hierarchical.sums_over_nodes
 // Diagnosis: intra_node_step_skipped

@@ -1,4 +1,4 @@
-// Misconception: the slowest link decides, so every message costs `between`, also on one node.
+// Misconception: the slowest link decides, so every message costs `between`, even on one node.
 //
 // Killed by: Part2Predict.ring
 // Diagnosis: links_between_nodes_everywhere

@@ -94,7 +94,7 @@ class CudaDevice final : public DeviceApi, public GraphApi {
   StreamHandle take_spare(PerDevice& of);
   CUdeviceptr address_of(Device device, StreamFlag* flag);
 
-  std::shared_mutex capturing_;  // held by whoever records events on all streams; alone: captures change
+  std::shared_mutex capturing_;  // shared: events are recorded on all streams; exclusive: captures change
   std::mutex registering_;       // held for as long as CUDA takes to register
   std::mutex mutex_;             // guards what changes: streams and pages
   std::vector<PerDevice> devices_;

@@ -1,6 +1,6 @@
-// The kernels of kernels.h on a GPU, beside cpu_kernels.h. Each call enqueues on `stream` of the device that
-// is current for the thread; arguments have been checked. The arithmetic is that of functors.h, without fused
-// multiply-adds: the same bits as on the CPU (exp aside).
+// The kernels of kernels.h on a GPU, as cpu_kernels.h has them on a CPU. Each call enqueues on `stream` of
+// the device that is current for the thread; arguments have been checked. The arithmetic is that of
+// functors.h, without fused multiply-adds: the same bits as on the CPU (exp aside).
 #pragma once
 
 #include <span>

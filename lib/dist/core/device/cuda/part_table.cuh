@@ -1,5 +1,5 @@
-// PartTable: a list of parts as a kernel's argument. Each part has some of the grid's blocks, as its size is,
-// so that one launch does many small parts, or few large ones, at once.
+// PartTable: a list of parts as a kernel's argument. Each part gets blocks of the grid in proportion to its
+// size, so that one launch does many small parts, or few large ones, at once.
 #pragma once
 
 #include <algorithm>
