@@ -11,7 +11,7 @@ struct DdpBenchOptions {
   int ranks = 0;                 // the largest number; 0: one per core, at least two
   std::int64_t batch_size = 64;  // per rank
   std::string device = "cpu";    // or "cuda": ranks have a GPU each, or share them
-  bool cut_graphs = false;       // at each all-reduce, also where it could be in the step's graph
+  bool cut_graphs = false;       // at each all-reduce, even where it could be in the step's graph
   int steps = 0;                 // per turn; 0: as many as take 250 ms
   int repeats = 15;              // turns; their median is reported
   std::string compare;           // "pytorch"; empty: no comparison
