@@ -69,7 +69,7 @@ inline std::array<Phase, 4> timetable(int rank, int n);
 //   the same time, in segments. All messages of a phase are started before one of them is waited for. No rank
 //   sends or receives more than twice the data. m segments per half take at most 4m + 8D + 4 rounds. Allowed
 //   calls: send, recv, isend, irecv and batch_isend_irecv. The library's collectives are not allowed.
-// - Example: 4 ranks, 32 elements, segment = 16: one segment per half, in m + 2D = 5 turns.
+// - Example: 4 ranks, 32 elements, segment = 16: one segment per half (m = 1), D = 2: m + 2D = 5 turns.
 void double_tree_all_reduce(dist::Tensor& data, std::int64_t segment);
 
 }  // namespace lab
