@@ -5,7 +5,7 @@
 //   ```player all_reduce ...   what `distlab sim` takes, or "./name" for a program beside the deck; "view=tree", "predict"
 //                              and "lanes" are the player's
 //   ```figure sim ...          the plot of this command
-//   ```output sim ...          what this command prints, under the command
+//   ```output sim ...          what this command prints, under the command; with "| head -7", only its first lines
 //   ```quiz LAB MUTANT         the misconception; the block's text is the answer
 import hljs from 'highlight.js/lib/core';
 import cpp from 'highlight.js/lib/languages/cpp';
@@ -60,7 +60,8 @@ export const blocks = {
   },
 
   output: words => {
-    const command = `$ ./distlab ${words.join(' ')}`, printed = printedBy(words).trimEnd();
+    const command = `$ ./distlab ${words.join(' ')}`, [told = '', lines] = words.join(' ').split(' | head -');
+    const printed = printedBy(told.split(' ')).split('\n').slice(0, lines ? Number(lines) : undefined).join('\n').trimEnd();
     return fitted(`${command}\n${printed}`, `<b>${escaped(command)}</b>\n${escaped(printed)}`, 'terminal');
   },
 
