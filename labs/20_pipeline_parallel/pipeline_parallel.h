@@ -39,7 +39,7 @@ std::vector<Action> gpipe(int rank, int ranks, int micro_batches);
 // Part 2. One forward, one backward (1F1B). Forwards and backwards are both in the order of the
 // micro-batches.
 // - Output: rank i first runs forwards until w = min(m, p - i) micro-batches are in flight (their forward has
-//   run, their backward has not). Then it runs one backward and one forward in turns, as long as there are
+//   run, their backward has not). Then it runs one backward and one forward alternately, as long as there are
 //   forwards, and then the remaining backwards. At no time are more than w micro-batches in flight.
 // - Example: p = 2, m = 3. Rank 0: F0 F1 B0 F2 B1 B2. Rank 1: F0 B0 F1 B1 F2 B2.
 std::vector<Action> one_f_one_b(int rank, int ranks, int micro_batches);
@@ -71,7 +71,7 @@ struct Batch {
 
 // Part 3. One training step of this rank: runs the list.
 // - Input: this rank's list, in which every micro-batch has one forward and, later, one backward; the batch;
-//   this rank's stage.
+//   this rank's stage. All ranks' lists have the forwards in the same order, and the backwards, too.
 // - Output: the gradients of the weights are those of the mean loss over ALL samples of the batch, as on one
 //   rank. Returns this mean loss on the last rank, and 0 on the others.
 // - Constraint: it calls forward and backward in the order of the list. Outputs go to the next

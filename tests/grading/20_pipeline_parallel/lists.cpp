@@ -259,7 +259,7 @@ void expect_lists(const std::string& kind, const std::vector<Size>& sizes, Look 
       if (lists[i] != right[i]) diagnose_list(lists[i], right[i], size.micro_batches, all_flush);
       got += fmt::format("\n  rank {}: {}", i, text(lists[i]));
     }
-    ADD_FAILURE() << fmt::format("{}, {} ranks, {} micro-batches: {}. The lists are{}", kind, size.ranks,
+    ADD_FAILURE() << fmt::format("{}, p = {}, m = {}: {}. The lists are{}", kind, size.ranks,
                                  size.micro_batches, what, got);
     return;
   }
