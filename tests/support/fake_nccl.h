@@ -50,7 +50,7 @@ class FakeNccl final : public nccl::Library {
   void refuse_one_gpu(bool refuse);   // as NCCL does: "Duplicate GPU detected"
   void launch_for(int looks);         // how often is_busy() says yes after an operation
   void stick(bool sticks);            // destroy() and abort() do not return
-  void fail_groups(std::string why);  // every end_group() fails so; empty: none does
+  void fail_groups(std::string why);  // every end_group() fails with this; empty: none does
   void be_too_old_to_split() { splits_ = false; }
   int comms_alive();
   std::size_t ids_made();

@@ -1,5 +1,5 @@
 // ops_for(): the table of a device; and the one for tensors without values (core/values.h), which computes
-// nothing: layers check and make their tensors as ever.
+// nothing: layers check and make their tensors as usual.
 #include "dist/nn/ops.h"
 
 #include <atomic>

@@ -73,7 +73,7 @@ class DeviceTransport final : public Transport {
   const std::function<void()> look_;
   const StreamHandle stream_;
   std::uint64_t next_ = 0;
-  std::map<std::uint64_t, Sending> sending_;      // by request, which is their order
+  std::map<std::uint64_t, Sending> sending_;      // by request, so in their order
   std::map<std::uint64_t, Receiving> receiving_;  // likewise
 };
 

@@ -60,8 +60,8 @@ class CallObserver {
   virtual void waiting(const CallNote& call, Timeout timeout, bool yes) {
     (void)call, (void)timeout, (void)yes;
   }
-  // The call's buffers are the user's again: the Work was waited for, or has been seen to be completed. On
-  // virtual ranks also: a call that blocks has returned.
+  // The call's buffers are the user's again: the Work was waited for, or has been seen to be completed. Also,
+  // on virtual ranks: a call that blocks has returned.
   virtual void returned(std::uint64_t record, bool with_error) { (void)record, (void)with_error; }
   // The last Work was dropped without a wait.
   virtual void dropped(const CallNote& call) { (void)call; }

@@ -85,8 +85,8 @@ class Matching {
   const UnexpectedMessage* unreceived() const;
   // The same for a message of an earlier collective of that group.
   const UnexpectedMessage* unreceived_before(const Channel& collective) const;
-  // The mailbox where the collective after this message's, in its group, waits for messages; nullptr: it does
-  // not wait.
+  // The mailbox where the collective that follows this message's in its group waits for messages; nullptr: it
+  // does not wait.
   const Mailbox* next_collective(const Frame& frame) const;
   // Marks the offer `id` of that source with flag_withdrawn, if it is among the unexpected messages.
   void withdraw(const MailboxKey& key, int source, std::uint64_t id);

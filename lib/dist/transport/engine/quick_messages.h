@@ -1,5 +1,5 @@
-// QuickMessages: messages whose other rank is there at the same moment. They need no op, no mailbox and no
-// place among the transfers except a number. Used under the rank's lock.
+// QuickMessages: messages for which the other rank is ready at the same moment. They need no op, no mailbox
+// and no place among the transfers except a number. Used under the rank's lock.
 #pragma once
 
 #include <cstdint>
