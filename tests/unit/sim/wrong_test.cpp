@@ -143,7 +143,7 @@ TEST(D3, DtypesThatDiffer) {
     Tensor t = ones({4}, rank == 0 ? DType::f32 : DType::i32);
     rank == 0 ? send(t, 1) : recv(t, 0);
   });
-  expect_finding(report, Code::misfit_message, {"another dtype"});
+  expect_finding(report, Code::misfit_message, {"a different dtype"});
 }
 
 TEST(D4, AReceiveBufferThatIsReadTooEarly) {
