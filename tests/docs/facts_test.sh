@@ -71,7 +71,7 @@ right=$(sed -nE 's/.*accuracy ([0-9.]+) %.*/\1/p' "$folder/out" | tail -1)
 check "$fact, % right" "$(figure_in "$fact" '\|')" "$right"
 
 if command -v mpirun > /dev/null; then
-  for fact in "all_reduce beside Open MPI 4" "send and recv beside Open MPI" "all_reduce beside Open MPI, both over TCP"; do
+  for fact in "all_reduce compared with Open MPI 4" "send and recv compared with Open MPI" "all_reduce compared with Open MPI, both over TCP"; do
     printed "$fact" > "$folder/out"
     cat "$folder/out"
     now=$(sed -nE 's/.*geometric mean ([0-9.]+).*/\1/p' "$folder/out" | tail -1)
