@@ -53,7 +53,7 @@ struct Mesh {
 // - Output: groups[axis] is the group of this rank's line along the axis, for each axis of the grid; an empty
 //   handle, ProcessGroup{}, on a rank that is not in the grid.
 // - Constraint: all lines of the first axis, then all lines of the second one, and so on; one new_group for
-//   each line, also where a line has one rank, and no more. All ranks make the calls in the same order.
+//   each line, even where a line has one rank, and no more. All ranks make the calls in the same order.
 // - Example: a grid of 2 x 2 with axes dp and tp and ranks 0 to 3: dp has the lines {0, 2} and {1, 3}, tp
 //   {0, 1} and {2, 3}. That is four groups. On rank 2, groups["dp"] is {0, 2} and groups["tp"] is {2, 3}.
 Mesh make_mesh(const Grid& grid);
@@ -74,7 +74,7 @@ struct MeanLoss {
 // Part 4. The mean loss of a step. Every rank of the mesh calls it.
 // - Input: the name of the axis along which ranks have different tokens (there is a group of this name; the
 //   axis may be flattened); the sum of the losses of this rank's tokens; their number. The numbers may differ
-//   along this axis, and a rank may have no token. Along all other axes they are equal.
+//   along this axis, and a rank may have no token, but not all ranks. Along all other axes they are equal.
 // - Output: the mean over all tokens, each counted once, and their number.
 // - Constraint: one all_reduce of two f64, in the group of `data`.
 // - Example: data is dp, with two ranks: one has the sum 6 of 3 tokens, the other the sum 1 of 1 token. The
@@ -84,8 +84,8 @@ MeanLoss mean_loss(const Mesh& mesh, const std::string& data, double sum, std::i
 // The gradient of one parameter, as this rank has it.
 struct Gradient {
   dist::Tensor values;  // f64; may have no element
-  // Axes of the grid along which the parameter is sharded: there, every rank has other elements. Along all
-  // other axes it is replicated: every rank has the same elements, with the same bits.
+  // Axes of the grid along which the parameter is sharded: there, every rank has different elements. Along
+  // all other axes it is replicated: every rank has the same elements, with the same bits.
   Names sharded_over;
 };
 

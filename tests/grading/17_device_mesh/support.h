@@ -27,7 +27,7 @@ void expect_coordinates(
     const std::vector<Grid>& grids);                // of all ranks, and of some that are not in the grid
 void expect_ranks(const std::vector<Grid>& grids);  // at all places
 
-// Part 2: the slices from all ranks, along all sets of so many axes.
+// Part 2: the slices from all ranks, along all sets of this many axes.
 enum class Along : std::uint8_t { one, several };
 void expect_slices(const std::vector<Grid>& grids, Along along);
 

@@ -1,4 +1,4 @@
-// Misconception: a rank that is alone has nobody to communicate with, so it needs no group.
+// Misconception: a rank that is alone has no other rank to communicate with, so it needs no group.
 //
 // Killed by: Part3Groups.of_each_axis
 // Diagnosis: no_group_for_a_line_of_one
