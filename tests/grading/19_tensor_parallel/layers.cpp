@@ -101,8 +101,13 @@ std::vector<Wrong> wrong_input_gradients(bool is_row, const Layer& own, const Ma
            "samples, but these have summands of one gradient; fix: ReduceOp::sum"}};
 }
 
-bool backward_is_right(const std::string& about, bool is_row, const Layer& whole, const Matrix& x,
-                       const Matrix& grad, const Place& place, const Json& reply, const std::string& dtype) {
+struct Backward {
+  Layer whole, before;  // `before`: the gradients, which the backward adds to
+  Matrix x, grad;
+};
+bool backward_is_right(const std::string& about, bool is_row, const Backward& asked, const Place& place,
+                       const Json& reply, const std::string& dtype) {
+  const auto& [whole, before, x, grad] = asked;
   const Part part = right_part(is_row ? whole.weight.columns : whole.weight.rows, place.rank, place.n);
   const Layer own = part_of(whole, is_row, part);
   const Matrix own_x = is_row ? x.columns_of(part) : x, own_grad = is_row ? grad : grad.columns_of(part);
@@ -110,17 +115,19 @@ bool backward_is_right(const std::string& about, bool is_row, const Layer& whole
   if (!is_right(about + ", the gradient of x", of_x, reply.at("of_x"), dtype,
                 wrong_input_gradients(is_row, own, of_x, own_grad, place)))
     return false;
-  const Layer right{own_grad.transposed() * own_x, own_grad.sum_of_rows()};
-  Matrix summed{right.weight.rows, right.weight.columns};
+  const Layer computed{own_grad.transposed() * own_x, own_grad.sum_of_rows()};
+  Matrix summed{computed.weight.rows, computed.weight.columns};
   for (int rank = 0; rank < place.n; ++rank) {
     const Part other = right_part(is_row ? whole.weight.columns : whole.weight.rows, rank, place.n);
     if (other.count != part.count) continue;
     summed = plus(summed,
                   is_row ? grad.transposed() * x.columns_of(other) : grad.columns_of(other).transposed() * x);
+    summed = plus(summed, part_of(before, is_row, other).weight);
   }
   return gradients_are_right(
-      about, right, reply.at("first"), dtype,
-      {{summed, "sums_the_weight_gradients",
+      about, plus(part_of(before, is_row, part), computed), reply.at("first"), dtype,
+      {overwrites_the_gradients(computed),
+       {summed, "sums_the_weight_gradients",
         "the gradients of the weights are summed over the ranks; but each rank has other "
         "weights, and has their whole gradients already; fix: no collective for them"}});
 }
@@ -140,20 +147,21 @@ void expect_cut(judge::Random& random, const std::string& kind, const LayerSizes
                             {"inputs", sizes.inputs}},
                            groups, fmt::format("cut_{}", kind));
   if (!traffic_is_right(fmt::format("cut_{}", kind), played, {})) return;
-  const Layer whole = right_layer(seed, true, sizes.outputs, sizes.inputs);
+  const Layer whole = right_layer(seed, true, sizes.outputs, sizes.inputs),
+              before = gradients_before(seed, true, whole);
   for (std::size_t i = 0; i < played.replies.size(); ++i) {
     const Place& place = played.places[i];
     const Json got = played.replies[i].at(0);
     const std::string about = text_of(kind, sizes, place);
-    const Layer right =
-        part_of(whole, is_row, right_part(is_row ? sizes.inputs : sizes.outputs, place.rank, place.n));
+    const Part part = right_part(is_row ? sizes.inputs : sizes.outputs, place.rank, place.n);
+    const Layer right = part_of(whole, is_row, part);
     if (!is_right(about + ", weight", right.weight, got.at(0), dtype,
                   wrong_cuts(whole, is_row, place, false)) ||
         !is_right(about + ", bias", right.bias, got.at(1), dtype, wrong_cuts(whole, is_row, place, true),
                   Form::vector) ||
         !gradients_are_right(
             about, {{right.weight.rows, right.weight.columns}, {right.bias.rows, right.bias.columns}}, got,
-            dtype))
+            dtype, {cuts_the_gradients(part_of(before, is_row, part))}))
       return;
   }
 }
@@ -193,13 +201,13 @@ void expect_layer(judge::Random& random, const std::string& kind, const std::str
   const auto played = play(task, groups, fmt::format("{}_{}", kind, phase));
   const Layer whole = right_layer(seed, true, sizes.outputs, sizes.inputs);
   const Matrix x = numbers(seed, input, sizes.t, sizes.inputs);
-  const Matrix grad = numbers(seed, output_gradient, sizes.t, sizes.outputs);
+  const Backward backward{whole, gradients_before(seed, true, whole), x,
+                          numbers(seed, output_gradient, sizes.t, sizes.outputs)};
   for (std::size_t i = 0; i < played.replies.size(); ++i) {
     const Place& place = played.places[i];
     const std::string about = fmt::format("{}, {}", phase, text_of(kind, sizes, place));
-    if (!(phase == "forward"
-              ? forward_is_right(about, is_row, whole, x, place, played.replies[i], dtype)
-              : backward_is_right(about, is_row, whole, x, grad, place, played.replies[i], dtype)))
+    if (!(phase == "forward" ? forward_is_right(about, is_row, whole, x, place, played.replies[i], dtype)
+                             : backward_is_right(about, is_row, backward, place, played.replies[i], dtype)))
       return;
   }
 }

@@ -90,7 +90,11 @@ enum What : std::uint8_t {
   second_bias,
   input,
   output_gradient,
-  table
+  table,
+  first_weight_gradient,
+  first_bias_gradient,
+  second_weight_gradient,
+  second_bias_gradient
 };
 inline Matrix numbers(int seed, What what, std::int64_t rows, std::int64_t columns) {
   Matrix matrix{rows, columns};
@@ -170,10 +174,21 @@ struct Layer {
   Layer column_part(Part part) const { return {weight.rows_of(part), bias.columns_of(part)}; }
   Layer row_part(Part part) const { return {weight.columns_of(part), bias}; }
 };
+inline Layer plus(const Layer& a, const Layer& b) { return {plus(a.weight, b.weight), plus(a.bias, b.bias)}; }
 
 inline Layer right_layer(int seed, bool is_first, std::int64_t outputs, std::int64_t inputs) {
   return {numbers(seed, is_first ? first_weight : second_weight, outputs, inputs),
           numbers(seed, is_first ? first_bias : second_bias, 1, outputs)};
+}
+
+// The gradients that a whole layer has before a backward, which adds to them. None is 0.
+inline Layer gradients_before(int seed, bool is_first, const Layer& whole) {
+  Layer before{numbers(seed, is_first ? first_weight_gradient : second_weight_gradient, whole.weight.rows,
+                       whole.weight.columns),
+               numbers(seed, is_first ? first_bias_gradient : second_bias_gradient, 1, whole.bias.columns)};
+  for (Matrix* gradient : {&before.weight, &before.bias})
+    for (double& element : gradient->at) element += 3;
+  return before;
 }
 
 // The sizes of a pair. An MLP has `inner` columns between its layers; attention has `heads` heads, and inner
@@ -189,6 +204,9 @@ struct TwoLayers {
 inline TwoLayers right_pair(int seed, const Sizes& sizes) {
   return {right_layer(seed, true, sizes.is_attention ? 3 * sizes.inner : sizes.inner, sizes.width),
           right_layer(seed, false, sizes.width, sizes.inner)};
+}
+inline TwoLayers gradients_before(int seed, const TwoLayers& whole) {
+  return {gradients_before(seed, true, whole.first), gradients_before(seed, false, whole.second)};
 }
 
 // Which of the columns between the layers a rank has.

@@ -59,7 +59,8 @@ struct Answer {
   const OneRank &whole, &own;  // of the whole pair, and of the pair of this rank's parts
   const Layer& second;         // whole
   Place place;
-  Part tokens;  // this rank's
+  Part tokens;                         // this rank's
+  const TwoLayers &computed, &before;  // this rank's gradients: what backward adds, and to what
 };
 
 std::vector<Wrong> wrong_outputs(const Answer& answer) {
@@ -89,23 +90,29 @@ std::vector<Wrong> wrong_input_gradients(const Answer& answer) {
            "summands only"}};
 }
 
-bool pair_is_right(const std::string& about, const PairRun& run, const Answer& answer,
-                   const TwoLayers& gradients, const Json& reply) {
+bool pair_is_right(const std::string& about, const PairRun& run, const Answer& answer, const Json& reply) {
+  const TwoLayers &computed = answer.computed, &before = answer.before;
   const auto own = [&](const Matrix& all) { return all.rows_of(answer.tokens); };
-  const std::vector<Wrong> first{{own(answer.own.of_hidden).transposed() * own(answer.own.x),
-                                  "gradients_of_own_tokens_only",
-                                  "the gradients of the first layer belong to this rank's tokens only; no "
-                                  "other rank has this part of the "
-                                  "weight; fix: all tokens of x, gathered, and of the gradient"}};
-  const std::vector<Wrong> second{
-      {answer.own.grad.transposed() * answer.own.hidden, "keeps_the_wrong_activation",
-       "the gradient of the second layer's weight was computed with the first layer's output; its input is "
-       "what the middle made of that; fix: kept.inner = middle.forward(...)"}};
+  const std::vector<Wrong> first{
+      overwrites_the_gradients(computed.first),
+      {plus(own(answer.own.of_hidden).transposed() * own(answer.own.x), before.first.weight),
+       "gradients_of_own_tokens_only",
+       "the gradients of the first layer belong to this rank's tokens only; no other rank has this part of "
+       "the weight; fix: all tokens of x, gathered, and of the gradient"}};
+  std::vector<Wrong> second{overwrites_the_gradients(computed.second)};
+  if (answer.own.hidden.columns == before.second.weight.columns)
+    second.push_back(
+        {plus(answer.own.grad.transposed() * answer.own.hidden, before.second.weight),
+         "keeps_the_wrong_activation",
+         "the gradient of the second layer's weight was computed with the first layer's output; its input is "
+         "what the middle made of that; fix: kept.inner = middle.forward(...)"});
   return is_right(about + ", y", own(answer.whole.y), reply.at("y"), run.dtype, wrong_outputs(answer)) &&
          is_right(about + ", the gradient of x", own(answer.whole.of_x), reply.at("of_x"), run.dtype,
                   wrong_input_gradients(answer)) &&
-         gradients_are_right(about + ", first", gradients.first, reply.at("first"), run.dtype, first) &&
-         gradients_are_right(about + ", second", gradients.second, reply.at("second"), run.dtype, second);
+         gradients_are_right(about + ", first", plus(before.first, computed.first), reply.at("first"),
+                             run.dtype, first) &&
+         gradients_are_right(about + ", second", plus(before.second, computed.second), reply.at("second"),
+                             run.dtype, second);
 }
 
 Json heads_task(judge::Random& random, const PairRun& run) {
@@ -143,7 +150,7 @@ void expect_pair(judge::Random& random, const PairRun& run) {
   const Json task = pair_task(random, run, "both");
   const int seed = task.at("seed");
   const auto played = play(task, run.groups, text_of(run));
-  const TwoLayers whole = right_pair(seed, run.sizes);
+  const TwoLayers whole = right_pair(seed, run.sizes), before = gradients_before(seed, whole);
   const OneRank one = on_one_rank(whole, run.sizes, run.sizes.heads, seed);
   for (std::size_t i = 0; i < played.replies.size(); ++i) {
     const Place& place = played.places[i];
@@ -151,12 +158,14 @@ void expect_pair(judge::Random& random, const PairRun& run) {
     const OneRank own =
         on_one_rank(part_of_pair(whole, run.sizes, place.rank, place.n), run.sizes, heads, seed);
     const std::int64_t tokens = run.is_sequence ? run.sizes.t / place.n : run.sizes.t;
-    const Answer answer{one, own, whole.second, place, {run.is_sequence ? place.rank * tokens : 0, tokens}};
+    const TwoLayers computed = part_of_pair(one.gradients, run.sizes, place.rank, place.n),
+                    own_before = part_of_pair(before, run.sizes, place.rank, place.n);
+    const Answer answer{
+        one,      own,       whole.second, place, {run.is_sequence ? place.rank * tokens : 0, tokens},
+        computed, own_before};
     const auto about = fmt::format("{}, group rank {} of {} (rank {} of the job)", text_of(run), place.rank,
                                    place.n, place.job_rank);
-    if (!pair_is_right(about, run, answer, part_of_pair(one.gradients, run.sizes, place.rank, place.n),
-                       played.replies[i]))
-      return;
+    if (!pair_is_right(about, run, answer, played.replies[i])) return;
   }
 }
 
@@ -181,10 +190,12 @@ void expect_heads(judge::Random& random, const PairRun& run) {
   const Json task = heads_task(random, run);
   const auto played = play(task, run.groups, text_of(run));
   if (!traffic_is_right("cut_heads", played, {})) return;
-  const TwoLayers whole = right_pair(task.at("seed"), run.sizes);
+  const TwoLayers whole = right_pair(task.at("seed"), run.sizes),
+                  before = gradients_before(task.at("seed"), whole);
   for (std::size_t i = 0; i < played.replies.size(); ++i) {
     const Place& place = played.places[i];
-    const TwoLayers right = part_of_pair(whole, run.sizes, place.rank, place.n);
+    const TwoLayers right = part_of_pair(whole, run.sizes, place.rank, place.n),
+                    cut = part_of_pair(before, run.sizes, place.rank, place.n);
     const auto about = fmt::format("{}, group rank {} of {}", text_of(run), place.rank, place.n);
     const Json &first = played.replies[i].at(0), &second = played.replies[i].at(1);
     const auto zeros = [](const Layer& layer) {
@@ -206,8 +217,10 @@ void expect_heads(judge::Random& random, const PairRun& run) {
               "that this rank computes"}}) ||
         !is_right(about + ", second, bias", right.second.bias, second.at(1), run.dtype,
                   {shares_memory(right.second.bias)}, Form::vector) ||
-        !gradients_are_right(about + ", first", zeros(right.first), first, run.dtype) ||
-        !gradients_are_right(about + ", second", zeros(right.second), second, run.dtype))
+        !gradients_are_right(about + ", first", zeros(right.first), first, run.dtype,
+                             {cuts_the_gradients(cut.first)}) ||
+        !gradients_are_right(about + ", second", zeros(right.second), second, run.dtype,
+                             {cuts_the_gradients(cut.second)}))
       return;
   }
 }

@@ -40,11 +40,13 @@ Json said(const lab::Linear& layer) {
   return {said(layer.weight), said(layer.bias), said(layer.weight_gradient), said(layer.bias_gradient)};
 }
 
-lab::Linear linear_of(const lab19::Layer& layer, dist::DType dtype) {
-  lab::Linear linear{tensor_of(layer.weight, dtype), vector_of(layer.bias, dtype), {}, {}};
-  linear.weight_gradient = dist::zeros_like(linear.weight);
-  linear.bias_gradient = dist::zeros_like(linear.bias);
-  return linear;
+// `before`: its gradients, as an earlier backward left them.
+lab::Linear linear_of(const lab19::Layer& layer, const lab19::Layer& before, dist::DType dtype) {
+  return {tensor_of(layer.weight, dtype), vector_of(layer.bias, dtype), tensor_of(before.weight, dtype),
+          vector_of(before.bias, dtype)};
+}
+lab::Pair pair_of(const lab19::TwoLayers& pair, const lab19::TwoLayers& before, dist::DType dtype) {
+  return {linear_of(pair.first, before.first, dtype), linear_of(pair.second, before.second, dtype)};
 }
 
 // What a task has in common: the group of this rank, the arithmetic, and the times that it takes.
@@ -173,6 +175,19 @@ class Play {
   }
 
   // ----------------------------------------------------------------------------------------- the tasks
+  lab::Pair whole_pair() const {
+    const auto whole = lab19::right_pair(seed_, sizes_);
+    return pair_of(whole, lab19::gradients_before(seed_, whole), dtype_);
+  }
+  // This rank's part of the layers, or of the gradients.
+  lab19::TwoLayers own_part(const lab19::TwoLayers& whole) const {
+    return lab19::part_of_pair(whole, sizes_, rank(), n());
+  }
+  lab::Pair own_pair() const {
+    const auto whole = lab19::right_pair(seed_, sizes_);
+    return pair_of(own_part(whole), own_part(lab19::gradients_before(seed_, whole)), dtype_);
+  }
+
   // A part that shares the memory of the whole layer shows this.
   static void overwrite(const lab::Linear& whole) {
     for (Tensor t : {whole.weight, whole.bias, whole.weight_gradient, whole.bias_gradient})
@@ -184,8 +199,7 @@ class Play {
     std::vector<lab::Pair> kept;
     for (int i = 0; i < task_.at("layers").get<int>(); ++i) {
       if (kind == "heads") {
-        const auto whole = lab19::right_pair(seed_, sizes_);
-        const lab::Pair pair{linear_of(whole.first, dtype_), linear_of(whole.second, dtype_)};
+        const lab::Pair pair = whole_pair();
         kept.push_back(lab::cut_heads(pair, sizes_.heads, group_));
         overwrite(pair.first);
         overwrite(pair.second);
@@ -193,7 +207,7 @@ class Play {
       }
       const auto whole = lab19::right_layer(seed_, true, task_.at("outputs"), task_.at("inputs"));
       const auto& cut = kind == "row" ? lab::cut_row : lab::cut_column;
-      const lab::Linear layer = linear_of(whole, dtype_);
+      const lab::Linear layer = linear_of(whole, lab19::gradients_before(seed_, true, whole), dtype_);
       kept.push_back({cut(layer, group_), {}});
       overwrite(layer);
     }
@@ -205,7 +219,11 @@ class Play {
     const Part part = lab19::right_part(task_.at(is_row ? "inputs" : "outputs"), rank(), n());
     const Matrix x = lab19::numbers(seed_, lab19::input, sizes_.t, task_.at("inputs"));
     const Matrix grad = lab19::numbers(seed_, lab19::output_gradient, sizes_.t, task_.at("outputs"));
-    auto layer = linear_of(is_row ? whole.row_part(part) : whole.column_part(part), dtype_);
+    const auto before = lab19::gradients_before(seed_, true, whole);
+    const auto own = [&](const lab19::Layer& all) {
+      return is_row ? all.row_part(part) : all.column_part(part);
+    };
+    auto layer = linear_of(own(whole), own(before), dtype_);
     const Tensor own_x = tensor_of(is_row ? x.columns_of(part) : x, dtype_);
     const Tensor own_grad = tensor_of(is_row ? grad : grad.columns_of(part), dtype_);
     Json reply = Json::object();
@@ -261,16 +279,15 @@ class Play {
   }
 
   Json pair() {
-    const auto own = lab19::part_of_pair(lab19::right_pair(seed_, sizes_), sizes_, rank(), n());
     const Matrix x = lab19::numbers(seed_, lab19::input, sizes_.t, sizes_.width);
-    return run_pair({linear_of(own.first, dtype_), linear_of(own.second, dtype_)},
-                    task_.at("phase") == "backward" ? right_kept(own, x) : lab::Kept{});
+    return run_pair(own_pair(), task_.at("phase") == "backward"
+                                    ? right_kept(own_part(lab19::right_pair(seed_, sizes_)), x)
+                                    : lab::Kept{});
   }
 
   // Several forwards whose backwards have not run.
   Json keep() {
-    const auto own = lab19::part_of_pair(lab19::right_pair(seed_, sizes_), sizes_, rank(), n());
-    const lab::Pair pair{linear_of(own.first, dtype_), linear_of(own.second, dtype_)};
+    const lab::Pair pair = own_pair();
     const auto context = this->context();
     const auto between = middle(heads());
     std::vector<lab::Kept> kept(task_.at("pairs").get<std::size_t>());
@@ -281,11 +298,17 @@ class Play {
     return Json::object();
   }
 
+  // The graded code cuts the weights. The gradients are those of an earlier backward.
   Json attention() {
-    const auto whole = lab19::right_pair(seed_, sizes_);
-    return run_pair(lab::cut_heads({linear_of(whole.first, dtype_), linear_of(whole.second, dtype_)},
-                                   sizes_.heads, group_),
-                    {});
+    lab::Pair pair = lab::cut_heads(whole_pair(), sizes_.heads, group_);
+    const lab::Pair own = own_pair();
+    const auto begin = [](lab::Linear& layer, const lab::Linear& right) {
+      layer.weight_gradient = right.weight_gradient;
+      layer.bias_gradient = right.bias_gradient;
+    };
+    begin(pair.first, own.first);
+    begin(pair.second, own.second);
+    return run_pair(pair, {});
   }
 
   Json embedding() {

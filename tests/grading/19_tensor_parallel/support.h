@@ -41,6 +41,10 @@ struct Wrong {
 };
 // What a part has if it shares the memory of the whole layer, which has been overwritten.
 Wrong shares_memory(const Matrix& right);
+// What the gradients of a layer are if backward does not add to those before, and what those of a part are if
+// they are cut from the whole layer's.
+Wrong overwrites_the_gradients(const Layer& computed);
+Wrong cuts_the_gradients(const Layer& before);
 // Fails the test if a tensor that was reported is another one; `right` with one row may be a vector.
 enum class Form : std::uint8_t { matrix, vector };
 bool is_right(const std::string& about, const Matrix& right, const Json& got, const std::string& dtype,
