@@ -27,12 +27,18 @@ class ControlGroup {
   dist::UniqueFd entrance_;
 };
 
-// Writes the limits into the files of a group's folder. False when it has no such files: its parent does not
-// pass on the controllers of memory and pids.
-bool limit_group(const std::string& folder, const Limits& limits);
-
-// A group with these limits; nullptr where none can be had. Its parent is the folder that JUDGE_CGROUP names,
-// or else the group of this process, if that passes on the controllers.
+// A group with these limits. It is made in the folder that JUDGE_CGROUP names, and Trouble is thrown where
+// that cannot be; or else in the group of this process, and it is nullptr where that cannot be.
 std::shared_ptr<ControlGroup> control_group(const Limits& limits);
+
+// Its parts, on the files of a group's folder:
+
+// Why no limits can be set to groups that are made in this folder, and what to do. Empty: they can. Asks the
+// kernel to pass the controllers of memory and pids on to them.
+std::string why_no_limits_below(const std::string& folder);
+// False when it has no such files: its parent does not pass on the controllers.
+bool limit_group(const std::string& folder, const Limits& limits);
+// Kills all processes in it, with those that they start meanwhile.
+void end_all_in(const std::string& folder);
 
 }  // namespace judge

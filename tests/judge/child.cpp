@@ -32,9 +32,12 @@ struct Ends {
 };
 
 // Runs between vfork and exec, in the memory of a program that has threads: system calls only, and none of
-// those that the C library makes for all threads.
-[[noreturn]] void become(char* const* arguments, const char* folder, const Ends& ends) {
-  if (ends.group >= 0 && ::write(ends.group, "0", 1) != 1) ::_exit(127);
+// those that the C library makes for all threads. Where it cannot, it leaves the reason in `why`.
+[[noreturn]] void become(char* const* arguments, const char* folder, const Ends& ends, volatile int& why) {
+  if (ends.group >= 0 && ::write(ends.group, "0", 1) != 1) {
+    why = errno;
+    ::_exit(127);
+  }
   ::setpgid(0, 0);
   sigset_t none;
   sigemptyset(&none);
@@ -46,12 +49,16 @@ struct Ends {
   ends.line >= 0 ? ::dup2(ends.line, line_fd) : ::close_range(line_fd, line_fd, 0);
   ::dup2(ends.report, report_fd);
   ::close_range(report_fd + 1, ~0U, 0);
-  if (folder[0] != '\0' && ::chdir(folder) != 0) ::_exit(127);
+  if (folder[0] != '\0' && ::chdir(folder) != 0) {
+    why = errno;
+    ::_exit(127);
+  }
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   char locale[] = "LC_ALL=C.UTF-8", path[] = "PATH=/usr/bin:/bin", memory[] = "DIST_MEMORY_FD=6";
   static_assert(memory_fd == 6);
   char* const environment[] = {locale, path, memory, nullptr};
   ::execve(arguments[0], arguments, environment);
+  why = errno;
   ::_exit(127);
 }
 
@@ -96,12 +103,18 @@ Child::Child(const Confined& confined, dist::UniqueFd line)
   const auto channel_end = out_of_the_way(their_channel.get());
   const auto report_end = out_of_the_way(their_report.get());
   const auto line_end = line ? out_of_the_way(line.get()) : dist::UniqueFd();
+  volatile int why = 0;
   pid_ = ::vfork();  // no copy of what this program has mapped: that would take longer than all else here
   if (pid_ < 0) refused("no new process");
   if (pid_ == 0)
     become(arguments.data(), confined.folder.c_str(),
            {input_end.get(), output_end.get(), channel_end.get(), line_end.get(), report_end.get(),
-            group_ ? group_->entrance() : -1});
+            group_ ? group_->entrance() : -1},
+           why);
+  if (why != 0) {  // no fault of the command
+    end();
+    throw Trouble(fmt::format("cannot start {}: {}", confined.argv[0], std::strerror(why)));
+  }
   ::setpgid(pid_, pid_);  // the child calls it, too: one of the two is first
   pidfd_ = dist::UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   if (!pidfd_) {
