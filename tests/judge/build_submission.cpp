@@ -20,14 +20,13 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+// Of compiler, linker and nm together.
 const Limits limits{.work = Milliseconds(30'000),
+                    .in_all = Milliseconds(30'000),
                     .output_bytes = 32 << 10,
                     .processes = 32,
                     .memory_bytes = std::size_t{3} << 30,
                     .file_bytes = 64 << 20};
-
-// The time that each tool may work, whatever those before it have used up.
-constexpr Milliseconds least_work{5'000};
 
 std::string contents(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -49,7 +48,7 @@ class Build {
     fs::permissions(source_, fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read);
   }
 
-  Ran compile(const fs::path& source, const fs::path& object) {
+  Ran compile(const fs::path& source, const fs::path& object, Errand& errand) {
     Command command{.argv = filled(kit_.compile, {{Kit::source, source},
                                                   {Kit::object, object},
                                                   {Kit::dependencies, object.string() + ".d"}}),
@@ -57,18 +56,19 @@ class Build {
     // Messages and findings name the file, not where it happened to be.
     command.argv.push_back(fmt::format("-ffile-prefix-map={}/=", scratch_.path()));
     command.argv.emplace_back("-fdiagnostics-color=never");
-    return run(command);
+    return run(command, errand);
   }
-  Ran link(const fs::path& object, const fs::path& program) {
+  Ran link(const fs::path& object, const fs::path& program, Errand& errand) {
     return run({.argv = filled(kit_.link, {{Kit::object, object}, {Kit::program, program}}),
-                .readable = kit_.link_reads});
+                .readable = kit_.link_reads},
+               errand);
   }
-  std::string symbols_of(const fs::path& file, const Words& options) {
+  std::string symbols_of(const fs::path& file, const Words& options, Errand& errand) {
     Command command{.argv = {"/usr/bin/nm", "-C"}, .readable = {file}};
     command.argv.insert(command.argv.end(), options.begin(), options.end());
     command.argv.push_back(file);
     constexpr std::size_t most = 16 << 20;
-    const Ran ran = run(command, most);
+    const Ran ran = run(command, errand, most);
     if (!ran.is_well()) refuse("compiles to what cannot be read", ran.output.substr(0, limits.output_bytes));
     if (ran.output.size() >= most)
       refuse(fmt::format("compiles to more than {} MiB of names of functions and variables", most >> 20));
@@ -87,14 +87,13 @@ class Build {
   [[noreturn]] void refuse(const std::string& why, const std::string& log = {}) const {
     throw Refused(lab_.file.filename().string() + " " + why, log);
   }
-  Ran run(Command command, std::size_t output_bytes = limits.output_bytes) {
+  Ran run(Command command, Errand& errand, std::size_t output_bytes = 0) {
     command.writable = scratch_.path();
     command.folder = lab_.build;  // names are relative to it
-    Limits these = limits;
-    these.output_bytes = output_bytes;
-    these.work = std::max(work_left_, least_work);
-    Ran ran = run_confined(command, these);
-    work_left_ -= ran.worked;
+    Ran ran = errand.run(command, output_bytes);
+    const std::string stopped = fs::path(command.argv.front()).filename().string() + " " + ran.stopped;
+    if (!ran.stopped.empty() && &errand == &own_) throw std::runtime_error("with our own file, " + stopped);
+    if (!ran.stopped.empty()) refuse("is too much for the compiler and the linker: " + stopped);
     isolation_ = weaker(isolation_, ran.isolation);
     ran.output =
         replaced(scratch_.path() + "/", lab_.file.parent_path().string() + "/", std::move(ran.output));
@@ -102,7 +101,7 @@ class Build {
   }
   // Another user sees what is open to every user.
   void look_for_solutions() {
-    const Ran ran = run({.argv = {"/usr/bin/test", "-r", lab_.root / "solutions"}});
+    const Ran ran = run({.argv = {"/usr/bin/test", "-r", lab_.root / "solutions"}}, own_);
     if (ran.is_well()) isolation_ = Isolation::limits;
   }
 
@@ -111,22 +110,22 @@ class Build {
   const ScratchFolder scratch_;
   const fs::path here_ = scratch_.path(), source_ = here_ / lab_.file.filename(),
                  object_ = here_ / "graded.o", program_ = here_ / "runner";
-  std::string symbols_;                   // of the object
-  Milliseconds work_left_ = limits.work;  // of all tools together
+  std::string symbols_;    // of the object
+  Errand errand_{limits};  // with what was handed in
+  Errand own_{limits};     // with what is ours
   Isolation isolation_ = Isolation::bubblewrap;
 };
 
 // If the header alone does not compile either, the fault is ours.
 void Build::refuse_what_does_not_compile() {
-  const Ran ran = compile(source_, object_);
+  const Ran ran = compile(source_, object_, errand_);
   if (ran.is_well()) return;
   const auto control = here_ / "control.cpp";
   std::ofstream(control) << fmt::format("#include \"{}\"\n", lab_.file.stem().string() + ".h");
-  const Ran check = compile(control, here_ / "control.o");
+  const Ran check = compile(control, here_ / "control.o", own_);
   if (!check.is_well())
     throw std::runtime_error(
         fmt::format("the compiler does not work (exit status {}): {}", check.exit_code, check.output));
-  if (!ran.stopped.empty()) refuse(fmt::format("is too much for the compiler, which {}", ran.stopped));
   if (ran.output.empty())
     refuse(fmt::format("is too much for the compiler, which ended with status {}", ran.exit_code));
   refuse("does not compile", ran.output);
@@ -143,22 +142,22 @@ void Build::refuse_foreign_parts() {
     refuse(fmt::format("includes {}; dist/dist.h and the lab's own header are what it may include", foreign));
   if (has_hidden_code(contents(object_)))
     refuse("is not accepted: it has parts for link-time optimization, which are not looked into");
-  symbols_ = symbols_of(object_, {});
+  symbols_ = symbols_of(object_, {}, errand_);
   const auto symbol = foreign_symbol(symbols_, words, kept_away(contents(contract_of(lab_))));
   if (!symbol.empty()) refuse("is not accepted: " + symbol);
 }
 
 void Build::refuse_what_does_not_link() {
-  const Ran ran = link(object_, program_);
+  const Ran ran = link(object_, program_, errand_);
   if (!ran.is_well()) {
-    const Ran check = link(kit_.own_object, here_ / "control");
+    const Ran check = link(kit_.own_object, here_ / "control", own_);
     if (!check.is_well()) throw std::runtime_error("the linker does not work: " + check.output);
     refuse("does not link", ran.output);
   }
   const Words exported{"-D", "--defined-only"};
-  const auto of_program = symbols_of(program_, exported);
+  const auto of_program = symbols_of(program_, exported, errand_);
   std::string of_libraries;
-  for (const auto& library : kit_.libraries) of_libraries += symbols_of(library, exported);
+  for (const auto& library : kit_.libraries) of_libraries += symbols_of(library, exported, own_);
   const auto symbol = interposing_symbol(symbols_, of_program, of_libraries);
   if (!symbol.empty()) refuse("is not accepted: " + symbol);
   refuse_what_cannot_start();
@@ -171,7 +170,7 @@ void Build::refuse_what_cannot_start() {
     libraries_of(program_);
   } catch (const Trouble& trouble) {
     const auto control = here_ / "control";
-    if (!link(kit_.own_object, control).is_well()) throw;
+    if (!link(kit_.own_object, control, own_).is_well()) throw;
     libraries_of(control);
     refuse("cannot be started; do its global variables need more memory than a rank has (768 MiB)?",
            trouble.what());

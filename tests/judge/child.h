@@ -22,7 +22,8 @@ struct Limits {
   Milliseconds asleep{10'000};  // while none of them has anything to do
   // Of the grader for them: routing the messages of the solutions takes at most 2 s of a run.
   Milliseconds own_work{20'000};
-  Milliseconds wall{600'000};  // then this machine is too busy to say
+  Milliseconds in_all = Milliseconds::max();  // of the three together
+  Milliseconds wall{600'000};                 // then this machine is too busy to say
   // Limits of each process.
   std::size_t output_bytes = 64 << 10;   // of what it prints, the rest is dropped
   int processes = 48;                    // and threads, of its sandbox

@@ -47,7 +47,7 @@ Ran run_confined(const Command& command, const Limits& limits) {
     has_ended = watched[1].revents != 0;
   }
   ran.stopped = patience.why();
-  ran.worked = patience.worked();
+  ran.spent = patience.spent();
   const int status = child.end();
   for (int piece = 0; piece < 64 && output_open;
        ++piece)  // what it wrote before it ended; no process is left
@@ -57,14 +57,31 @@ Ran run_confined(const Command& command, const Limits& limits) {
   return ran;
 }
 
-ScratchFolder::ScratchFolder() {
-  path_ = (fs::temp_directory_path() / "distlab-judge-XXXXXX").string();
+Ran Errand::run(const Command& command, std::size_t output_bytes) {
+  if (left_ <= Milliseconds(0)) {
+    const auto most = std::chrono::duration<double>(limits_.in_all).count();
+    return {.exit_code = 1, .stopped = fmt::format("was not started: all before it has taken {:g} s", most)};
+  }
+  Limits limits = limits_;
+  limits.in_all = left_;
+  if (output_bytes > 0) limits.output_bytes = output_bytes;
+  Ran ran = run_confined(command, limits);
+  left_ -= ran.spent;
+  return ran;
+}
+
+ScratchFolder::ScratchFolder() : ScratchFolder(fs::temp_directory_path()) {
+  if (::geteuid() == 0) ::chmod(path_.c_str(), 0777);
+}
+
+ScratchFolder::ScratchFolder(const fs::path& in)
+    : path_((in / "distlab-judge-XXXXXX").string()), owner_(::getpid()) {
   if (::mkdtemp(path_.data()) == nullptr)
     throw Trouble(fmt::format("no temporary folder {}: {}", path_, std::strerror(errno)));
-  ::chmod(path_.c_str(), ::geteuid() == 0 ? 0777 : 0700);
 }
 
 ScratchFolder::~ScratchFolder() {
+  if (owner_ != ::getpid()) return;
   std::error_code ignored;
   fs::remove_all(path_, ignored);
 }

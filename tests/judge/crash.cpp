@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "judge/confined_run.h"
+#include "judge/progress.h"
 
 namespace judge {
 namespace fs = std::filesystem;
@@ -41,8 +42,9 @@ std::vector<std::string> places_of(const std::string& program, const Json& frame
   static std::map<std::vector<std::string>, std::vector<std::string>> known;
   if (const auto found = known.find(command.argv); found != known.end()) return found->second;
   if (left <= Milliseconds(0)) return {};
-  const Ran ran = run_confined(command, {.work = most_work / 3, .asleep = most_work / 3});
-  left -= ran.stopped.empty() ? ran.worked : most_work;
+  const Ran ran = run_confined(command, {.in_all = most_work / 3});
+  left -= ran.stopped.empty() ? ran.spent : most_work;
+  progress().beyond += ran.spent;
   std::vector<std::string> places;
   std::istringstream lines(ran.output);
   for (std::string line; std::getline(lines, line);) {

@@ -54,9 +54,10 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-// Runs the tests of this program: --runner PATH [--seed S] [--report FILE] [--traces FOLDER] and GoogleTest's
-// options. The exit status: 0 all passed, 1 something failed, 2 wrong usage, 3 the grader itself could not do
-// its work (then the report has no last line).
+// Runs the tests of this program: --runner PATH [--seed S] [--report FILE] [--traces FOLDER] [--build-work-ms
+// MS] (what the tools that made the runner have worked: judge_build says it) and GoogleTest's options. The
+// exit status: 0 all passed, 1 something failed, 2 wrong usage, 3 the grader itself could not do its work
+// (then the report has no last line).
 int run_exam(int argc, char** argv);
 
 // From the command line.

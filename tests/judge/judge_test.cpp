@@ -1,12 +1,16 @@
 // The grader against processes that misbehave. They are this very program, started by the grader as it starts
 // a lab's runner: then the channel is open, and the task says how to misbehave.
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <limits>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -26,6 +30,7 @@
 #include "judge/door.h"
 #include "judge/exam.h"
 #include "judge/outcome.h"
+#include "judge/patience.h"
 #include "judge/progress.h"
 #include "judge/runner.h"
 #include "judge/sandbox.h"
@@ -108,6 +113,12 @@ Json misbehave(const Json& task) {
   if (how == "spin") spin();
   if (how == "spin in a thread") std::jthread([] { spin(); }).join();
   if (how == "work for 0.2 s") spin(CLOCKS_PER_SEC / 5);
+  if (how == "work and sleep in turn") {
+    while (true) {
+      spin(std::clock() + CLOCKS_PER_SEC / 20);
+      std::this_thread::sleep_for(50ms);
+    }
+  }
   if (how == "fault") throw std::runtime_error("no such call");
   if (how == "garbage") write_raw("\xff\xff\xff\x7f and so on");
   if (how == "not json") write_raw(std::string("\x03\0\0\0{{{", 7));
@@ -246,6 +257,40 @@ TEST(Judge, starts_no_run_when_all_runs_together_have_taken_too_long) {
       << how;
   EXPECT_THROW(outcome_of("well"), judge::OutOfPatience);
   judge::progress() = before;
+}
+
+// Neither its work nor its sleep alone is too much.
+TEST(Judge, stops_a_run_when_work_and_sleep_together_are_too_much) {
+  const auto before = judge::progress();
+  judge::progress().beyond = 39s;
+  const auto how = outcome_of("work and sleep in turn", {.work = 60s, .asleep = 60s}).how_it_ended;
+  EXPECT_TRUE(how.ends_with(" s of work and sleep and was stopped")) << how;
+  EXPECT_GE(judge::progress().beyond, 40s);
+  judge::progress() = before;
+}
+
+// A right answer of a long lab may have more to do than a run usually has.
+TEST(Judge, counts_only_what_is_beyond_the_time_of_right_answers) {
+  const auto before = judge::progress();
+  judge::progress().beyond = 39s;
+  EXPECT_TRUE(outcome_of("work for 0.2 s", {.work = 60s}).completed);
+  EXPECT_EQ(judge::progress().beyond, 39s);
+  judge::progress() = before;
+}
+
+TEST(Judge, looks_at_a_process_at_times_that_it_cannot_know) {
+  judge::Child child({.argv = {"/usr/bin/sleep", "1000"}});
+  judge::Patience patience({.work = 10s, .asleep = 3s});  // a look every 30 ms
+  using Clock = std::chrono::steady_clock;
+  std::vector<Clock::duration> between;
+  for (auto last = Clock::now(); between.size() < 20 && !patience.is_used_up({child.pid()}, [&] {
+         between.push_back(Clock::now() - std::exchange(last, Clock::now()));
+         return false;
+       });)
+    std::this_thread::sleep_for(1ms);
+  ASSERT_EQ(between.size(), 20U);
+  const auto [least, most] = std::ranges::minmax(between);
+  EXPECT_GT(most - least, 10ms);
 }
 
 TEST(Judge, does_not_hold_a_busy_machine_against_a_process) {

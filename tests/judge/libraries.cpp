@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 #include <link.h>
+#include <sys/statvfs.h>
 
 #include "judge/confined_run.h"
 #include "judge/trouble.h"
@@ -40,7 +41,16 @@ std::string path_in(const std::string& line) {
   return begin == line.npos || end == line.npos || end < begin ? "" : line.substr(begin, end - begin);
 }
 
+// What a file system does not let be executed can be neither loaded nor run there.
+void expect_executable(const std::string& program) {
+  struct statvfs about {};
+  if (::statvfs(program.c_str(), &about) != 0 || (about.f_flag & ST_NOEXEC) == 0) return;
+  throw Trouble(fmt::format("nothing can be executed in {} (mounted noexec); set TMPDIR to another folder",
+                            fs::path(program).parent_path().string()));
+}
+
 std::vector<std::string> asked(const std::string& program) {
+  expect_executable(program);
   const auto own = own_libraries();
   const auto loader = std::ranges::find_if(own, is_loader);
   if (loader == own.end()) return {};  // this program has none, so neither has what is built beside it
@@ -51,7 +61,7 @@ std::vector<std::string> asked(const std::string& program) {
   Command command{.argv = {*loader, "--list", program}, .readable = {own.begin(), own.end()}};
   command.readable.insert(command.readable.end(), folders.begin(), folders.end());
   command.readable.push_back(program);
-  const Ran ran = run_confined(command, {});
+  const Ran ran = run_confined(command, {.in_all = Milliseconds(5'000)});  // some 0.01 s
   if (!ran.is_well() && ran.output.find("statically linked") == ran.output.npos)
     throw Trouble(fmt::format("the loader does not know what {} needs: {}", program, ran.output));
   std::vector<std::string> libraries;

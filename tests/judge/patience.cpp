@@ -15,7 +15,7 @@ constexpr int looks = 100;
 constexpr Milliseconds shortest_period{10};
 
 // What this program has worked so far, on all its threads.
-Milliseconds own_work() {
+Milliseconds work_of_this_program() {
   timespec used{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
   return Milliseconds(used.tv_sec * 1000 + used.tv_nsec / 1'000'000);
@@ -32,13 +32,28 @@ Patience::Patience(const Limits& limits)
     : most_asleep_(limits.asleep),
       most_work_(limits.work),
       most_own_work_(limits.own_work),
+      most_in_all_(limits.in_all),
       wall_(limits.wall),
-      period_(std::max(shortest_period, std::min(most_asleep_, most_work_) / looks)),
-      own_work_before_(own_work()) {}
+      period_(std::max(shortest_period, std::min({most_asleep_, most_work_, most_in_all_}) / looks)),
+      own_work_before_(work_of_this_program()),
+      random_(std::random_device()()) {
+  next_ = next_look();
+}
+
+// A process that knew when it is looked at could be awake just then.
+Patience::Clock::time_point Patience::next_look() {
+  using Microseconds = std::chrono::microseconds;
+  const auto period = std::chrono::duration_cast<Microseconds>(period_).count();
+  return looked_ + Microseconds(std::uniform_int_distribution(period / 2, period + period / 2)(random_));
+}
+
+Milliseconds Patience::own_work() const { return work_of_this_program() - own_work_before_; }
+
+Milliseconds Patience::spent() const { return asleep_ + owed_ + before_.worked + own_work(); }
 
 bool Patience::is_used_up(const std::vector<pid_t>& processes, const std::function<bool()>& owes) {
   const auto now = Clock::now();
-  if (!why_.empty() || now < looked_ + period_) return !why_.empty();
+  if (!why_.empty() || now < next_) return !why_.empty();
   Census census = census_of(processes);
   if (!census.is_awake && owed_ < most_owed && owes && owes()) {
     census.is_awake = true;
@@ -50,15 +65,17 @@ bool Patience::is_used_up(const std::vector<pid_t>& processes, const std::functi
   if (!census.is_awake)
     asleep_ += was_asleep ? std::chrono::duration_cast<Milliseconds>(now - looked_) : period_;
   looked_ = now;
+  next_ = next_look();
   before_ = census;
-  own_work_ = own_work() - own_work_before_;
   if (asleep_ >= most_asleep_)
     why_ = fmt::format("had not finished after {:.1f} s of sleep", seconds(asleep_));
   else if (census.worked >= most_work_)
     why_ = fmt::format("had not finished after {:.1f} s of work (a loop that does not end?)",
                        seconds(most_work_));
-  else if (own_work_ >= most_own_work_)
-    why_ = fmt::format("had not finished when the grader had worked {:.1f} s for it", seconds(own_work_));
+  else if (own_work() >= most_own_work_)
+    why_ = fmt::format("had not finished when the grader had worked {:.1f} s for it", seconds(own_work()));
+  else if (spent() >= most_in_all_)
+    why_ = fmt::format("had not finished after {:.1f} s of work and sleep", seconds(spent()));
   else if (now >= started_ + wall_)
     throw Trouble(
         fmt::format("after {:.0f} s the graded processes have had {:.1f} s of a processor, and no rest: this "

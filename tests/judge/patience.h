@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <functional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -22,26 +23,29 @@ class Patience {
   explicit Patience(const Limits& limits);
 
   // Whether it is used up by these processes and all that they have started, or by what this program works
-  // for them. They are polled about a hundred times before it is, and a call between takes no time. Throws
-  // Trouble when after limits.wall they have neither worked nor slept enough to say.
+  // for them. They are polled about a hundred times before it is, at times that they cannot know, and a call
+  // between takes no time. Throws Trouble when after limits.wall they have neither worked nor slept enough to
+  // say.
   // `owes`: whether they wait for something that this program has not done yet; believed for 10 s in all.
   bool is_used_up(const std::vector<pid_t>& processes, const std::function<bool()>& owes = {});
   Milliseconds asleep() const { return asleep_; }
-  // What it has seen so far of work, this program's included, and of sleep, even while this program owed
-  // something.
-  Milliseconds spent() const { return asleep_ + owed_ + before_.worked + own_work_; }
-  Milliseconds worked() const { return before_.worked; }
+  // What it has seen so far of work and of sleep, even while this program owed something; and what this
+  // program has worked until now.
+  Milliseconds spent() const;
   // "had not finished after 10.0 s of work"; empty as long as it is not used up.
   const std::string& why() const { return why_; }
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  const Milliseconds most_asleep_, most_work_, most_own_work_, wall_, period_;
+  Clock::time_point next_look();
+  Milliseconds own_work() const;  // since the beginning
+
+  const Milliseconds most_asleep_, most_work_, most_own_work_, most_in_all_, wall_, period_;
   const Clock::time_point started_ = Clock::now();
   const Milliseconds own_work_before_;  // this program's
-  Milliseconds own_work_{0};            // since then
-  Clock::time_point looked_ = started_;
+  Clock::time_point looked_ = started_, next_;
+  std::minstd_rand random_;
   Census before_{.is_awake = true};  // at the last look
   Milliseconds asleep_{0}, owed_{0};
   std::string why_;

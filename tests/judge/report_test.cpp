@@ -68,6 +68,10 @@ TEST(Patience, DISABLED_of_the_runs_before) {
   judge::progress().beyond = std::chrono::hours(1);
   judge::Team(judge::runner(), 1);
 }
+TEST(Patience, DISABLED_is_left) {
+  judge::worth(4, 3);
+  EXPECT_EQ(judge::progress().beyond, std::chrono::seconds(2));
+}
 TEST(Trouble, DISABLED_is_killed) { ::raise(SIGKILL); }
 TEST(Trouble, DISABLED_of_the_judge) { throw judge::Trouble("no memory"); }
 TEST(Trouble, DISABLED_ends_the_judge) { std::exit(0); }
@@ -78,15 +82,15 @@ struct Run {
 };
 
 // This program, as a grader of these tests.
-Run run_samples(const std::string& filter) {
+Run run_samples(const std::string& filter, const std::string& more = "") {
   std::string folder = fs::temp_directory_path() / "distlab-report-XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary folder");
   const auto program = fs::read_symlink("/proc/self/exe").string();
   const auto report = folder + "/report";
   const int status =
-      std::system(fmt::format("'{0}' --runner '{0}' --seed 17 --report '{1}' --gtest_filter='{2}' "
+      std::system(fmt::format("'{0}' --runner '{0}' --seed 17 --report '{1}' --gtest_filter='{2}' {3} "
                               "--gtest_also_run_disabled_tests > /dev/null 2>&1",
-                              program, report, filter)
+                              program, report, filter, more)
                       .c_str());
   Run run{.exit_code = WEXITSTATUS(status), .lines = {}};
   std::ifstream file(report);
@@ -167,7 +171,7 @@ TEST(Report, an_answer_that_breaks_its_reader_is_a_wrong_one) {
 }
 
 TEST(Report, a_test_that_is_not_tried_has_failed) {
-  const auto run = run_samples("Sample.DISABLED_passes:Patience.*");
+  const auto run = run_samples("Sample.DISABLED_passes:Patience.DISABLED_of_the_runs_before");
   EXPECT_EQ(run.exit_code, 1);
   ASSERT_EQ(run.lines.size(), 4U);
   EXPECT_EQ(run.lines[2].at("result"), "failed");
@@ -176,6 +180,14 @@ TEST(Report, a_test_that_is_not_tried_has_failed) {
   const std::string message = run.lines[2].at("messages")[0];
   EXPECT_TRUE(message.starts_with("not tried: the ranks of earlier runs have taken")) << message;
   EXPECT_EQ(run.lines[3], (Json{{"done", true}, {"tests", 2}}));
+}
+
+TEST(Report, takes_what_the_tools_have_worked_from_the_runs) {
+  EXPECT_EQ(run_samples("Patience.DISABLED_is_left", "--build-work-ms 12000").lines.at(1).at("result"),
+            "passed");
+  EXPECT_EQ(run_samples("Patience.DISABLED_is_left", "--build-work-ms 9000").lines.at(1).at("result"),
+            "failed")
+      << "nothing: tools may work for 10 s";
 }
 
 TEST(Report, has_no_end_when_the_judge_comes_to_grief) {

@@ -1,5 +1,6 @@
-// How a command is confined: the words for bubblewrap (in_bubblewrap), what is visible in it (add_tools,
-// add_graded), the ways to confine from the best to the last (ways), and which of them works here (confine).
+// How a command is confined: the words for bubblewrap (in_bubblewrap), what is visible in it (add_tools and
+// add_files, or add_graded), the ways to confine from the best to the last (ways), and which of them works
+// here (confine).
 #include "judge/sandbox.h"
 
 #include <algorithm>
@@ -7,17 +8,18 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <grp.h>
-#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "judge/child.h"
 #include "judge/door.h"
 #include "judge/libraries.h"
+#include "judge/stage.h"
 #include "judge/trouble.h"
 
 namespace judge {
@@ -101,30 +103,40 @@ void add_tools(Argv& argv) {
     append(argv, {"--ro-bind-try", file, file});
 }
 
-void add_graded(Argv& argv, const Limits& limits) {
-  append(argv, {"--perms", "0755", "--dir", "/dev"});
+// The door is the first process there: what it ends with ends all others.
+void add_graded(Argv& argv, const Stage& stage, const Limits& limits) {
+  append(argv, {"--as-pid-1", "--ro-bind", stage.path(), "/"});
   for (const char* file : {"/dev/null", "/dev/urandom"}) append(argv, {"--dev-bind-try", file, file});
   if (limits.writes_files) append(argv, {"--perms", "1777", "--size", small, "--tmpfs", "/tmp"});
-  append(argv, {"--perms", "0755", "--dir", "/etc", "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"});
+  for (const auto& file : stage.to_be_bound()) append(argv, {"--ro-bind", file, file});
 }
 
-Argv in_bubblewrap(const Command& command, const Limits& limits, const Walls& walls) {
-  Argv argv{bubblewrap};
-  append(argv, walls.spaces);
-  append(argv, {"--die-with-parent", "--new-session", "--hostname", "rank"});
-  command.is_graded ? add_graded(argv, limits) : add_tools(argv);
+// What a tool reads, and the folder that it writes to.
+void add_files(Argv& argv, const Command& command) {
   append(argv, {"--ro-bind", JUDGE_DOOR, door});
   Argv paths;
   for (const auto& path : command.readable)
-    if (command.is_graded || !is_among_tools(path)) paths.push_back(path);
+    if (!is_among_tools(path)) paths.push_back(path);
   Argv open_folders = folders_to(fs::path(command.folder) / "here");
   for (const auto& path : paths) append(open_folders, folders_to(path));
   append(open_folders, folders_to(command.writable));
   for (const auto& folder : open_folders) append(argv, {"--perms", "0755", "--dir", folder});
   for (const auto& path : paths) append(argv, {"--ro-bind-try", path, path});
   if (!command.writable.empty()) append(argv, {"--bind", command.writable, command.writable});
-  append(argv, {"--remount-ro", "/"});
-  if (!command.is_graded) append(argv, {"--remount-ro", "/dev"});
+  append(argv, {"--remount-ro", "/", "--remount-ro", "/dev"});
+}
+
+// `stage`: of a graded command.
+Argv in_bubblewrap(const Command& command, const Stage* stage, const Limits& limits, const Walls& walls) {
+  Argv argv{bubblewrap};
+  append(argv, walls.spaces);
+  append(argv, {"--die-with-parent", "--new-session", "--hostname", "rank"});
+  if (stage != nullptr) {
+    add_graded(argv, *stage, limits);
+  } else {
+    add_tools(argv);
+    add_files(argv, command);
+  }
   append(argv, {"--chdir", command.folder, "--"});
   append(argv, through_door(door, walls.user, true, command, limits));
   return argv;
@@ -176,16 +188,22 @@ bool works(Confined confined, const Command& command) {
   });
 }
 
+// Made once for each program, and kept until this process ends.
+const Stage& stage_of(const Command& command, bool has_tmp) {
+  static std::map<std::pair<std::string, bool>, Stage> known;
+  return known.try_emplace({command.argv.front(), has_tmp}, command.readable, has_tmp).first->second;
+}
+
 // From the best to what always works.
-std::vector<Confined> ways(const Command& command, const Limits& limits) {
+std::vector<Confined> ways(const Command& command, const Stage* stage, const Limits& limits) {
   std::vector<Confined> all;
   const bool is_root = ::geteuid() == 0;
   const auto add = [&](Isolation isolation, Argv argv, const std::string& folder = {}) {
     all.push_back({.isolation = isolation, .argv = std::move(argv), .folder = folder});
   };
-  if (is_root) add(Isolation::bubblewrap, in_bubblewrap(command, limits, by_root));
+  if (is_root) add(Isolation::bubblewrap, in_bubblewrap(command, stage, limits, by_root));
   for (const Walls* walls : {&by_last_user, &by_user}) {
-    Argv argv = in_bubblewrap(command, limits, *walls);
+    Argv argv = in_bubblewrap(command, stage, limits, *walls);
     if (is_root) argv = through_door(JUDGE_DOOR, some_user, false, {.argv = std::move(argv)}, limits);
     add(Isolation::bubblewrap, std::move(argv));
   }
@@ -210,10 +228,11 @@ Isolation weaker(Isolation one, Isolation other) { return std::max(one, other); 
 
 Confined confine(const Command& command, const Limits& limits) {
   static std::map<Argv, Confined> known;
-  const auto [entry, is_new] = known.try_emplace(in_bubblewrap(command, limits, by_user));
+  const Stage* const stage = command.is_graded ? &stage_of(command, limits.writes_files) : nullptr;
+  const auto [entry, is_new] = known.try_emplace(in_bubblewrap(command, stage, limits, by_user));
   Confined& confined = entry->second;
   const char* const asked = std::getenv("JUDGE_ISOLATION");
-  for (const Confined& way : is_new ? ways(command, limits) : std::vector<Confined>{}) {
+  for (const Confined& way : is_new ? ways(command, stage, limits) : std::vector<Confined>{}) {
     const bool is_last = way.isolation == Isolation::limits;
     if (!is_last && ((asked && name(way.isolation) != asked) || !works(way, command))) continue;
     confined = way;
@@ -231,11 +250,9 @@ Confined confine(const std::string& program, const Limits& limits) {
   std::error_code absent;
   const std::string path = fs::canonical(program, absent).string();
   if (absent) throw Trouble(fmt::format("cannot run {}: {}", program, absent.message()));
-  struct statvfs about {};
-  if (::statvfs(path.c_str(), &about) == 0 && (about.f_flag & ST_NOEXEC) != 0)
-    throw Trouble(fmt::format("nothing can be executed in {} (mounted noexec); set TMPDIR to another folder",
-                              fs::path(path).parent_path().string()));
   Command command{.argv = {path}, .readable = libraries_of(path), .folder = "/", .is_graded = true};
+  const std::string cache = "/etc/ld.so.cache";
+  if (fs::exists(cache)) command.readable.push_back(cache);
   command.readable.push_back(path);
   return confine(command, limits);
 }

@@ -125,19 +125,19 @@ fs::path open_copy(const fs::path& zip, const fs::path& folder) {
   return copy;
 }
 
-Ran list_zip(const fs::path& zip, const Limits& limits, const std::string& pattern = {}) {
+Ran list_zip(const fs::path& zip, Errand& errand, const std::string& pattern = {}) {
   Command command{.argv = {unpacker, "-E", "tar", "tf", zip}, .readable = {zip, unpacker_prefix}};
   if (!pattern.empty()) command.argv.insert(command.argv.end(), {"--", pattern});
-  return run_confined(command, limits);
+  return errand.run(command);
 }
 
 // What is in a zip that is too long to be listed whole: all that has the file's name, or else all sources.
-std::string list_long_zip(const fs::path& zip, const fs::path& file, const Limits& limits) {
-  Ran list = list_zip(zip, limits, anywhere(file));
-  if (!list.is_well()) list = list_zip(zip, limits, any_source);
+std::string list_long_zip(const fs::path& zip, const fs::path& file, Errand& errand) {
+  Ran list = list_zip(zip, errand, anywhere(file));
+  if (!list.is_well()) list = list_zip(zip, errand, any_source);
   const auto name = file.filename().string();
   if (!list.is_well()) refuse("{} is not in {}", name, zip.filename().string());
-  if (list.output.size() >= limits.output_bytes)
+  if (list.output.size() >= errand.limits().output_bytes)
     refuse("{} has too many files; hand in {} alone", zip.filename().string(), name);
   return list.output;
 }
@@ -168,13 +168,13 @@ std::string choose_listed(const std::string& list, const fs::path& zip, const fs
 }
 
 // The pattern matches names that are not meant, too, and what is in a folder of such a name.
-void expect_few(const Ran& list, const fs::path& zip, const Limits& limits, const std::string& pattern,
+void expect_few(const Ran& list, const fs::path& zip, Errand& errand, const std::string& pattern,
                 const std::string& wanted) {
   const auto is_long = [&](const Ran& listed) {
     const auto lines = std::ranges::count(listed.output, '\n');
-    return std::cmp_greater(lines, most_named) || listed.output.size() >= limits.output_bytes;
+    return std::cmp_greater(lines, most_named) || listed.output.size() >= errand.limits().output_bytes;
   };
-  if (is_long(list) && is_long(list_zip(zip, limits, pattern)))
+  if (is_long(list) && is_long(list_zip(zip, errand, pattern)))
     refuse("{} has more than {} files whose names end in {}; hand in one", zip.filename().string(),
            most_named, wanted);
 }
@@ -207,28 +207,26 @@ bool is_encrypted(const fs::path& zip, const std::string& name) {
 }
 
 std::string from_zip(const fs::path& handed_in, const fs::path& file) {
-  const Limits limits{.output_bytes = 1 << 20, .file_bytes = most_bytes + 1};
+  Errand errand({.in_all = Milliseconds(10'000), .output_bytes = 1 << 20, .file_bytes = most_bytes + 1});
   const ScratchFolder packed, unpacked;
   const auto zip = open_copy(handed_in, packed.path());
   // An unpacker that cannot even be started is our fault, not the submission's.
-  if (const auto control =
-          run_confined({.argv = {unpacker, "--version"}, .readable = {unpacker_prefix}}, limits);
+  if (const auto control = errand.run({.argv = {unpacker, "--version"}, .readable = {unpacker_prefix}});
       !control.is_well())
     throw std::runtime_error(fmt::format("{} does not work (exit status {}): {}", unpacker.string(),
                                          control.exit_code, control.output));
-  Ran list = list_zip(zip, limits);
+  Ran list = list_zip(zip, errand);
   if (!list.is_well()) refuse("{} is not a zip file, or it is damaged", zip.filename().string());
-  if (list.output.size() >= limits.output_bytes) list.output = list_long_zip(zip, file, limits);
+  if (list.output.size() >= errand.limits().output_bytes) list.output = list_long_zip(zip, file, errand);
   const std::string pattern = choose_listed(list.output, zip, file);
   const std::string wanted = pattern == any_source ? ".cpp" : file.filename().string();
-  expect_few(list, zip, limits, pattern, wanted);
+  expect_few(list, zip, errand, pattern, wanted);
   if (is_encrypted(zip, wanted))
     refuse("{} is encrypted; hand in one without a password", zip.filename().string());
-  const auto unpacking = run_confined({.argv = {unpacker, "-E", "tar", "xf", zip, "--", pattern},
-                                       .readable = {zip, unpacker_prefix},
-                                       .writable = unpacked.path(),
-                                       .folder = unpacked.path()},
-                                      limits);
+  const auto unpacking = errand.run({.argv = {unpacker, "-E", "tar", "xf", zip, "--", pattern},
+                                     .readable = {zip, unpacker_prefix},
+                                     .writable = unpacked.path(),
+                                     .folder = unpacked.path()});
   if (!unpacking.is_well())
     refuse("{} cannot be unpacked from {}: it is damaged, or larger than {} KiB", file.filename().string(),
            zip.filename().string(), most_bytes >> 10);

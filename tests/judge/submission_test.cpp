@@ -101,6 +101,17 @@ TEST_F(Submission, NamesTheFolderThatCannotBeLookedThrough) {
   EXPECT_NE(refusal("/proc").find("/proc"), std::string::npos) << refusal("/proc");
 }
 
+TEST_F(Submission, AnErrandHasOneLimitForAllItsCommands) {
+  using judge::Milliseconds;
+  judge::Errand errand({.in_all = Milliseconds(500)});
+  const judge::Command little{.argv = {"/usr/bin/true"}},
+      much{.argv = {"/bin/sh", "-c", "while :; do :; done"}, .readable = {"/bin/sh"}};
+  EXPECT_TRUE(errand.run(little).is_well());
+  const auto stopped = errand.run(much);
+  EXPECT_NE(stopped.stopped.find("s of work and sleep"), std::string::npos) << stopped.stopped;
+  EXPECT_EQ(errand.run(little).stopped, "was not started: all before it has taken 0.5 s");
+}
+
 TEST_F(Submission, IsTheFileItself) {
   write("anything.cpp", "int x;\r\n");
   EXPECT_EQ(judge::take_submission(here / "anything.cpp", wanted), "int x;\r\n");

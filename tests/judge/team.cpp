@@ -34,10 +34,11 @@ constexpr int least_part = 4;
 constexpr Milliseconds quick{250};  // nearly all runs of the solutions
 constexpr Milliseconds most_beyond{20'000};
 constexpr int least_part_beyond = 6;
-// In the end no run is started any more: the grade is what has been seen by then.
+// In the end no run is started any more: the grade is what has been seen by then. A run that has begun gets
+// what is left, so all of them together never take more.
 constexpr Milliseconds most_in_all{40'000};
 
-// What a right answer may take of these limits.
+// What a right answer may take of these limits, in all.
 Milliseconds expected(const Limits& limits) { return limits.work > Limits{}.work ? limits.work / 2 : quick; }
 
 // Throws OutOfPatience when nothing is left.
@@ -48,14 +49,12 @@ Limits shortened(Limits limits) {
         fmt::format("the ranks of earlier runs have taken {} s longer than right answers do; fix the first "
                     "test that failed",
                     most_in_all / Milliseconds(1000)));
-  const Milliseconds most = left + expected(limits);
   const int part = std::min(1 << std::min(progress().stopped_runs, 2), least_part);
   const int own_part = progress().beyond > most_beyond ? least_part_beyond : part;
   if (limits.work == Limits{}.work) limits.work /= own_part;
   limits.asleep /= limits.asleep == Limits{}.asleep ? own_part : part;
   limits.own_work /= part;
-  for (Milliseconds* limit : {&limits.work, &limits.asleep, &limits.own_work})
-    *limit = std::min(*limit, most);
+  limits.in_all = std::min(limits.in_all, left + expected(limits));
   return limits;
 }
 
@@ -179,12 +178,12 @@ void Team::stop() {
 std::vector<Outcome> Team::finish() {
   while (!all_ended() && !is_overdue()) poll_once(look_again);
   if (!patience_.why().empty()) ++progress().stopped_runs;
-  progress().beyond += std::max(patience_.spent() - expected(limits_), Milliseconds(0));
   std::vector<Outcome> outcomes;
   for (auto& member : members_) {
     conclude(*member);
     outcomes.push_back(member->outcome);
   }
+  progress().beyond += std::max(patience_.spent() - expected(limits_), Milliseconds(0));  // reading included
   return outcomes;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,10 +27,13 @@ using dist::Errc, dist::fail;
 
 // Removes DIST_ variables while a grader is started. The grader measures the library as well as the
 // submission, and variables that the caller has set for other programs (DIST_TIMEOUT, DIST_ALGO) must change
-// neither.
+// neither. Its temporary files are in a folder of ours, which is removed also where the grader is ended.
 class WithoutSettings {
  public:
-  WithoutSettings() {
+  explicit WithoutSettings(const std::filesystem::path& temporary_files) {
+    const char* const before = std::getenv("TMPDIR");
+    if (before != nullptr) temporary_before_ = before;
+    ::setenv("TMPDIR", temporary_files.c_str(), 1);
     for (char** entry = environ; *entry; ++entry) {
       const std::string_view text(*entry);
       if (const auto end = text.find('='); text.starts_with("DIST_") && end != text.npos)
@@ -37,6 +42,7 @@ class WithoutSettings {
     for (const auto& [name, value] : removed_) ::unsetenv(name.c_str());
   }
   ~WithoutSettings() {
+    temporary_before_ ? ::setenv("TMPDIR", temporary_before_->c_str(), 1) : ::unsetenv("TMPDIR");
     for (const auto& [name, value] : removed_) ::setenv(name.c_str(), value.c_str(), 1);
   }
   WithoutSettings(const WithoutSettings&) = delete;
@@ -44,12 +50,14 @@ class WithoutSettings {
 
  private:
   std::vector<std::pair<std::string, std::string>> removed_;
+  std::optional<std::string> temporary_before_;
 };
 
 // Returns the grader's exit code. If the grader is interrupted, the sandboxes that it has started end with
 // it.
-int run_judge(const std::vector<std::string>& argv, const LineSink& sink) {
-  const WithoutSettings bare;
+int run_judge(const std::vector<std::string>& argv, const std::filesystem::path& temporary_files,
+              const LineSink& sink) {
+  const WithoutSettings bare(temporary_files);
   adopt_stray_processes();
   try {
     return run_streamed(argv, sink).exit_code;
@@ -71,11 +79,17 @@ int run_judge(const std::vector<std::string>& argv, const LineSink& sink) {
 
 Grade run_grading(const GradeRequest& request) {
   constexpr int passed = 0, failed = 1;
-  const TemporaryFolder folder("grade");
+  const TemporaryFolder folder("grade"), files("grader");
+  // Another user may have to start programs in it.
+  std::filesystem::permissions(files.path(),
+                               std::filesystem::perms::group_exec | std::filesystem::perms::others_exec,
+                               std::filesystem::perm_options::add);
   const auto file = folder.path() / "report";
   std::vector<std::string> argv{request.program, "--runner", request.runner, "--report", file};
   if (request.seed) argv.insert(argv.end(), {"--seed", std::to_string(*request.seed)});
   if (!request.filter.empty()) argv.push_back("--gtest_filter=" + request.filter);
+  if (request.build_work_ms > 0)
+    argv.insert(argv.end(), {"--build-work-ms", std::to_string(request.build_work_ms)});
   if (!request.traces.empty()) argv.insert(argv.end(), {"--traces", request.traces});
 
   JudgeReport report(file);
@@ -89,7 +103,7 @@ Grade run_grading(const GradeRequest& request) {
     }
   };
   // GoogleTest prints a line after each test; at that time the report has the test's line already.
-  const int exit_code = run_judge(argv, [&](std::string_view line) {
+  const int exit_code = run_judge(argv, files.path(), [&](std::string_view line) {
     output.append(line) += '\n';
     read_more();
   });

@@ -50,6 +50,7 @@ struct GradeRequest {
   GradeSink on_test = {};             // called after each test; may be empty
   std::string filter = {};            // GoogleTest's, of tests; empty: all
   std::filesystem::path traces = {};  // a folder for the trace of each test's run; empty: none
+  std::int64_t build_work_ms = 0;     // what the tools have worked that made the program of a submission
 };
 
 // Throws dist::Error{internal} when the grader could not do its work; then nothing is graded. `on_test` must

@@ -81,12 +81,13 @@ BuiltSubmission build_submission(const Lab& lab, const fs::path& handed_in, cons
   std::string why = said.value("refused", "");
   const std::string log = said.value("log", "");
   if (!log.empty()) why += ":\n" + first_errors(log);
-  return {into / "runner", said.value("isolation", ""), why};
+  return {into / "runner", said.value("isolation", ""), said.value("work_ms", std::int64_t{0}), why};
 }
 
 Grade grade_built(const Lab& lab, const BuiltSubmission& built, GradeRequest request) {
   request.program = lab_program(lab, "grade");
   request.runner = built.runner;
+  request.build_work_ms = built.work_ms;
   Grade grade = run_grading(request);
   grade.is_trusted = built.isolation != "limits" && grade.isolation != "limits";
   return grade;

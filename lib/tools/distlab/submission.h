@@ -1,6 +1,7 @@
 // Builds a submission for grading, in the sandbox, from the one file of the lab.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -11,7 +12,8 @@ namespace distlab {
 
 struct BuiltSubmission {
   std::filesystem::path runner;
-  std::string isolation;  // of the compiler, as Grade::isolation
+  std::string isolation;     // of the compiler, as Grade::isolation
+  std::int64_t work_ms = 0;  // of compiler and linker
   // Why there is no runner: "a.cpp does not compile:" and the first errors. Empty: there is a runner.
   std::string refused;
 };
