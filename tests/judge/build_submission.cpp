@@ -20,7 +20,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// Of compiler, linker and nm together.
+// The compiler, the linker and nm share these.
 const Limits limits{.work = Milliseconds(30'000),
                     .in_all = Milliseconds(30'000),
                     .output_bytes = 32 << 10,

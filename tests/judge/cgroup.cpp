@@ -43,8 +43,8 @@ bool has_both(const std::string& file) {
   return all.contains("memory") && all.contains("pids");
 }
 
-// The folder of the control group that this process is in. Where version 2 is not the only hierarchy, that is
-// no folder of it.
+// The folder of the control group that this process is in. Where version 2 is not the only hierarchy, it is
+// not a folder of version 2.
 std::string own_group() {
   std::ifstream file("/proc/self/cgroup");
   constexpr std::string_view start = "0::";

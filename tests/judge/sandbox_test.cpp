@@ -96,7 +96,7 @@ TEST(Sandbox, of_a_user_shows_a_graded_process_nothing_else) {
   EXPECT_EQ(how, as_it_should);
 }
 
-// A usual hardening of /tmp. It is no fault of a submission.
+// A usual hardening of /tmp, for which a submission is not to blame.
 TEST(Sandbox, is_none_where_nothing_can_be_executed) {
   const judge::ScratchFolder scratch;
   const How how = in_a_process([&] {

@@ -27,7 +27,7 @@ using dist::Errc, dist::fail;
 
 // Removes DIST_ variables while a grader is started. The grader measures the library as well as the
 // submission, and variables that the caller has set for other programs (DIST_TIMEOUT, DIST_ALGO) must change
-// neither. Its temporary files are in a folder of ours, which is removed also where the grader is ended.
+// neither. Its temporary files are in a folder of ours, which is removed even where the grader is ended.
 class WithoutSettings {
  public:
   explicit WithoutSettings(const std::filesystem::path& temporary_files) {
