@@ -54,7 +54,7 @@ class DistributedSampler {
   std::int64_t epoch_ = 0;
 };
 
-// A sequence of samples of unknown length. It may have no end.
+// A sequence of samples of unknown length. It may have no end. A sample is a number, 0 or larger.
 class Stream {
  public:
   virtual ~Stream() = default;
@@ -94,8 +94,8 @@ class ShardedStream {
 
 // Part 5. Runs an epoch on ranks that have different numbers of batches. Every rank calls it, and no rank
 // knows the numbers of the others.
-// - Input: next() returns this rank's next batch, or std::nullopt if there are no more. step(batch) makes one
-//   training step, which contains collectives of all ranks.
+// - Input: next() returns this rank's next batch, any number, 0 and negative ones too; or std::nullopt if
+//   there are no more. step(batch) makes one training step, which contains collectives of all ranks.
 // - Output: the number of steps, the same on all ranks.
 // - Constraint: the epoch continues as long as every rank has a batch; then all ranks stop. Before each step,
 //   and once more to stop, all ranks call one all_reduce of one element (the library's, dist::all_reduce),

@@ -23,6 +23,9 @@ struct Batches {
   }
 };
 
+// Among the batches that every rank runs, some are numbered as a program might note that it has none.
+constexpr std::int64_t marks[]{0, -1};
+
 Batches draw(judge::Random& random, const std::vector<int>& counts) {
   Batches batches;
   for (const int count : counts) {
@@ -30,6 +33,9 @@ Batches draw(judge::Random& random, const std::vector<int>& counts) {
     for (int i = 0; i < count; ++i) mine.push_back(random.between(100, 999));
     batches.of.push_back(mine);
   }
+  const auto shortest = static_cast<int>(batches.shortest());
+  for (std::size_t rank = 0; shortest > 0 && rank < batches.of.size(); ++rank)
+    batches.of[rank][static_cast<std::size_t>(random.between(0, shortest - 1))] = marks[rank % 2];
   return batches;
 }
 
@@ -49,6 +55,13 @@ judge::SimRun run(const Batches& batches, bool silent, bool trace = false) {
 }
 
 void diagnose_steps(const Batches& batches, const std::vector<Json>& replies) {
+  const auto stops_at = [&](std::int64_t mark) {
+    std::size_t first = batches.shortest();
+    for (const auto& mine : batches.of)
+      first = std::min(first, static_cast<std::size_t>(std::ranges::find(mine, mark) - mine.begin()));
+    return first < batches.shortest() &&
+           std::ranges::all_of(replies, [&](const Json& reply) { return reply.at("steps") == first; });
+  };
   bool own = true, longest = true;
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
     own = own && replies[rank].at("steps") == batches.of[rank].size();
@@ -63,6 +76,11 @@ void diagnose_steps(const Batches& batches, const std::vector<Json>& replies) {
     misconception("goes_on_with_the_longest",
                   "the ranks continue as long as one rank has a batch; fix: stop as soon as one rank has "
                   "none: MIN of 1 and 0, not MAX");
+  } else if (std::ranges::any_of(marks, stops_at)) {
+    misconception(
+        "a_batch_that_is_taken_for_none",
+        "the epoch ended at a batch numbered 0 or -1, which is a batch like any other; fix: ask the "
+        "optional itself whether there is one (has_value()), not the number");
   }
 }
 
