@@ -108,7 +108,10 @@ void add_graded(Argv& argv, const Stage& stage, const Limits& limits) {
   append(argv, {"--as-pid-1", "--ro-bind", stage.path(), "/"});
   for (const char* file : {"/dev/null", "/dev/urandom"}) append(argv, {"--dev-bind-try", file, file});
   if (limits.writes_files) append(argv, {"--perms", "1777", "--size", small, "--tmpfs", "/tmp"});
-  for (const auto& file : stage.to_be_bound()) append(argv, {"--ro-bind", file, file});
+  for (const auto& file : stage.to_be_bound()) {
+    for (const auto& folder : folders_to(file)) append(argv, {"--perms", "0755", "--dir", folder});
+    append(argv, {"--ro-bind", file, file});
+  }
 }
 
 // What a tool reads, and the folder that it writes to.

@@ -96,6 +96,23 @@ TEST(Sandbox, of_a_user_shows_a_graded_process_nothing_else) {
   EXPECT_EQ(how, as_it_should);
 }
 
+// What is handed in becomes a program among the temporary files.
+TEST(Sandbox, that_has_a_tmp_does_not_hide_a_program_there) {
+  const judge::ScratchFolder scratch("/tmp");
+  fs::permissions(scratch.path(), fs::perms(0755));
+  const std::string program = scratch.path() + "/runner";
+  fs::copy_file("/proc/self/exe", program);
+  judge::Team team(program, 1, {.writes_files = true});
+  team.start(0, {{"how", "break out"}, {"program", program}, {"sources", __FILE__}});
+  const auto outcome = team.finish().at(0);
+  ASSERT_TRUE(outcome.completed) << outcome.how_it_ended;
+  if (judge::confine(program, {}).isolation != judge::Isolation::bubblewrap)
+    GTEST_SKIP() << "no bubblewrap here";
+  EXPECT_EQ(outcome.reply.at("write to /tmp/mine"), true);
+  EXPECT_EQ(outcome.reply.at("write to the program"), false);
+  EXPECT_EQ(outcome.reply.at("write to /mine"), false);
+}
+
 // A usual hardening of /tmp, for which a submission is not to blame.
 TEST(Sandbox, is_none_where_nothing_can_be_executed) {
   const judge::ScratchFolder scratch;

@@ -47,8 +47,10 @@ Stage::Stage(const std::vector<std::string>& files, bool has_tmp) : folder_(plac
     fs::copy_file(JUDGE_DOOR, root / "door");
     for (const auto& file : files) {
       const auto place = root / fs::path(file).relative_path();
-      make_empty(place);
-      if (fs::file_size(file) > most_copied)
+      const bool is_hidden = has_tmp && file.starts_with("/tmp/"),
+                 is_large = fs::file_size(file) > most_copied;
+      if (!is_hidden) make_empty(place);
+      if (is_hidden || is_large)
         to_be_bound_.push_back(file);
       else
         fs::copy_file(file, place, fs::copy_options::overwrite_existing);

@@ -17,7 +17,8 @@ class Stage {
   Stage(const std::vector<std::string>& files, bool has_tmp);
 
   const std::string& path() const { return folder_.path(); }
-  // Files that are too large to be copied: to be shown at their paths, where there is an empty one.
+  // Files to be shown at their paths, after a /tmp where there is one: those that are too large to be copied,
+  // in whose place is an empty one, and those that such a /tmp would hide.
   const std::vector<std::string>& to_be_bound() const { return to_be_bound_; }
 
  private:
