@@ -3,7 +3,7 @@
 //
 // The ranks are those of the default group; n is their number. Of the library's operations only
 // all_gather_into_tensor and reduce_scatter_tensor are used. All parameters are f64 and have at least one
-// row; a row is one entry of the first axis.
+// row; a row is one entry of the first axis. A model has at least one unit.
 #pragma once
 
 #include <cstddef>

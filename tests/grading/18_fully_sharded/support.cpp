@@ -22,7 +22,7 @@ void diagnose(const dist::check::Finding& finding) {
     judge::misconception("forgets_a_wait",
                          "a collective was started and never waited for, so its result may be missing; fix: "
                          "finish the last one after the loop, too");
-  } else if (finding.code == Code::mismatched_collective) {
+  } else if (finding.code == Code::mismatched_collective || finding.code == Code::deadlock) {
     judge::misconception("ranks_call_different_collectives",
                          "the ranks did not make the same calls in the same order; fix: a rank without rows "
                          "takes part in every collective, with padding");
