@@ -38,6 +38,7 @@ struct TestOptions {
 
 struct DoctorOptions {
   bool json = false;
+  bool nccl = false;  // ask NCCL itself which paths it takes
 };
 
 struct RunOptions {

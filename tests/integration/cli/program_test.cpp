@@ -185,6 +185,21 @@ TEST(Program, DoctorAsJsonHasAllTopicsAndAReasonForEachAbsence) {
     EXPECT_NE(std::ranges::find(topics, topic), topics.end()) << topic;
 }
 
+// By a libnvidia-ml.so.1 that makes them up.
+TEST(Program, DoctorDrawsEightGpus) {
+  const auto doctor = distlab::run_captured(
+      {"env", "LD_LIBRARY_PATH=" FAKE_NVML_FOLDER, "FAKE_NVML=8 switch", DISTLAB_PROGRAM, "doctor"});
+  EXPECT_TRUE(contains(doctor.output, "  GPU 7  NV18   NV18   NV18   NV18   NV18   NV18   NV18   -      \n"))
+      << doctor.output;
+  EXPECT_TRUE(contains(doctor.output, "every pair maps each other's memory")) << doctor.output;
+  EXPECT_FALSE(contains(doctor.output, "NCCL's paths")) << "it is asked by --nccl alone";
+}
+
+TEST(Program, DoctorAsksNcclWhereThereIsOne) {
+  const auto doctor = distlab_program({"doctor", "--nccl"});
+  EXPECT_TRUE(contains(doctor.output, "NCCL's paths")) << doctor.output;
+}
+
 TEST(Program, DoctorSeesALimitThatHurts) {
   const auto doctor =
       distlab::run_captured({"sh", "-c", "ulimit -n 64; exec \"$0\" doctor", DISTLAB_PROGRAM});

@@ -5,8 +5,12 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+
+#include "distlab/doctor/nccl_choices.h"
 
 namespace distlab {
 namespace {
@@ -128,7 +132,127 @@ TEST(Topology, SaysWhatConnectedGpusMean) {
   const auto by_pcie = explain(read_topology(sys.root(), gpus_with(2, {}, {GpuPath::pcie_switch, 0, true})));
   EXPECT_EQ(finding(by_pcie, "NVLink").health, Health::absent);
   const auto alone = explain(read_topology(sys.root(), gpus_with(1, {}, {})));
-  EXPECT_EQ(finding(alone, "GPU paths").found, "one GPU: ranks that share it map each other's memory");
+  EXPECT_EQ(finding(alone, "GPU paths").found,
+            "one GPU: ranks that share it map each other's memory, and backend auto is cuda for them");
+}
+
+TEST(Topology, NamesThePortsThatAreUpBesideThoseThatAreDown) {
+  const FakeSys sys;
+  sys.add_port("mlx5_0", "4: ACTIVE", "InfiniBand", 0);
+  sys.add_port("mlx5_1", "1: DOWN", "InfiniBand", 0);
+  std::vector<std::string> found;
+  for (const Finding& each : explain(read_topology(sys.root(), {})))
+    if (each.topic == "fabric") found.push_back(each.found);
+  EXPECT_EQ(found,
+            (std::vector<std::string>{"mlx5_1:1 down",
+                                      "1 port up: NCCL between hosts should choose IB; backend auto is "
+                                      "nccl where every rank has a GPU of its own"}));
+}
+
+// GPUs as a fake libnvidia-ml.so.1 describes them (fake_nvml.cpp).
+class FakeGpus {
+ public:
+  explicit FakeGpus(const char* machine) {
+    // From now on the doctor finds it by its name.
+    if (!dlopen(FAKE_NVML_LIBRARY, RTLD_NOW)) ADD_FAILURE() << dlerror();
+    setenv("FAKE_NVML", machine, 1);
+    for (int i = 0; i < 8; ++i)
+      sys.write(fs::path("bus/pci/devices") / ("0000:1" + std::to_string(i) + ":00.0") / "numa_node",
+                i < 4 ? "0" : "1");
+    for (const char* node : {"node0", "node1"})
+      sys.write(fs::path("devices/system/node") / node / "cpulist", "0-7");
+    topology = read_topology(sys.root(), read_gpus(sys.root()));
+  }
+  ~FakeGpus() { unsetenv("FAKE_NVML"); }
+  FakeGpus(const FakeGpus&) = delete;
+  FakeGpus& operator=(const FakeGpus&) = delete;
+
+  FakeSys sys;
+  Topology topology;
+};
+
+TEST(TopologyOfFakeGpus, NoneIsNotDrawn) {
+  const FakeGpus fake("0");
+  EXPECT_EQ(fake.topology.gpus.why_none, "not known: NVML finds no GPU (nvmlInit: 0)");
+  EXPECT_EQ(drawn(fake.topology), "  node 0 (cores 0-7)\n  node 1 (cores 0-7)\n");
+  EXPECT_NE(finding(explain(fake.topology), "GPU paths").cost.find("backend auto is host"),
+            std::string::npos);
+}
+
+TEST(TopologyOfFakeGpus, OneHasNoPaths) {
+  const FakeGpus fake("1");
+  EXPECT_EQ(drawn(fake.topology), "  node 0 (cores 0-7)\n    `-- GPU 0  Fake GPU\n  node 1 (cores 0-7)\n");
+  EXPECT_NE(finding(explain(fake.topology), "GPU paths").found.find("backend auto is cuda for them"),
+            std::string::npos);
+}
+
+TEST(TopologyOfFakeGpus, TwoAreApartOrConnected) {
+  {
+    const FakeGpus fake("2 none");
+    EXPECT_NE(drawn(fake.topology).find("  GPU 0  -      SYS*   \n"), std::string::npos);
+    const auto said = explain(fake.topology);
+    EXPECT_EQ(finding(said, "GPU paths").found, "no mapping between the GPUs 0-1");
+    EXPECT_NE(finding(said, "GPU paths").cost.find("backend auto is nccl for a rank per GPU"),
+              std::string::npos);
+    EXPECT_EQ(finding(said, "NVLink").health, Health::absent);
+  }
+  {
+    const FakeGpus fake("2 pcie");
+    EXPECT_NE(drawn(fake.topology).find("  GPU 0  -      PIX    \n"), std::string::npos);
+    EXPECT_EQ(finding(explain(fake.topology), "GPU paths").health, Health::good);
+  }
+  const FakeGpus fake("2 pairs");
+  EXPECT_NE(drawn(fake.topology).find("  GPU 0  -      NV4    \n"), std::string::npos);
+  EXPECT_EQ(finding(explain(fake.topology), "NVLink").found, "between the GPUs 0-1");
+}
+
+TEST(TopologyOfFakeGpus, EightInPairsOrBehindASwitch) {
+  {
+    const FakeGpus fake("8 pairs");
+    EXPECT_NE(
+        drawn(fake.topology).find("  GPU 3  SYS*   SYS*   NV4    -      SYS*   SYS*   SYS*   SYS*   \n"),
+        std::string::npos)
+        << drawn(fake.topology);
+    EXPECT_EQ(finding(explain(fake.topology), "NVLink").found, "between the GPUs 0-1, 2-3, 4-5, 6-7");
+  }
+  const FakeGpus fake("8 switch");
+  const std::string picture = drawn(fake.topology);
+  EXPECT_NE(picture.find("    `-- GPU 3  Fake GPU\n  node 1 (cores 0-7)\n    |-- GPU 4  Fake GPU\n"),
+            std::string::npos)
+      << picture;
+  EXPECT_NE(picture.find("  GPU 7  NV18   NV18   NV18   NV18   NV18   NV18   NV18   -      \n"),
+            std::string::npos)
+      << picture;
+  EXPECT_EQ(finding(explain(fake.topology), "GPU paths").health, Health::good);
+}
+
+// Lines as NCCL has them in its log.
+TEST(NcclChoices, AreReadFromItsLog) {
+  const std::string log =
+      "size (B)  us\n"
+      "n1:70:71 [0] NCCL INFO NCCL version 2.28.3+cuda13.0\n"
+      "n1:70:71 [0] NCCL INFO Using network IB\n"
+      "n1:70:71 [0] NCCL INFO   Algorithm   |                            Tree                  |\n"
+      "n1:70:71 [0] NCCL INFO     AllReduce |     6.4/   0.0 |    12.0/   0.0 |    56.0/  92.0 |\n"
+      "n1:70:71 [0] NCCL INFO Channel 00/24 :    0   1\n"
+      "n1:70:73 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM/read\n"
+      "n1:70:73 [0] NCCL INFO Channel 01/0 : 0[0] -> 1[1] via P2P/CUMEM/read\n"
+      "n1:72:74 [1] NCCL INFO Channel 00 : 1[1] -> 2[2] via SHM/direct/direct\n"
+      "n1:72:74 [1] NCCL INFO Channel 00/0 : 10[1] -> 2[2] [send] via NET/IB/0(2)/GDRDMA\n"
+      "n1:72:74 [1] NCCL INFO Channel 00/0 : 2[2] -> 10[1] [receive] via NET/IB/0/GDRDMA\n"
+      "n1:72:74 [1] NCCL INFO Connected all rings\n";
+  const NcclChoices found = nccl_choices(log);
+  EXPECT_EQ(found.network, "IB");
+  ASSERT_EQ(found.ways.size(), 3U);
+  EXPECT_EQ(found.ways[0].pairs, std::vector<std::string>{"0->1"}) << "once, however many channels it has";
+  ASSERT_EQ(found.table.size(), 2U);
+  EXPECT_TRUE(found.table[1].starts_with("    AllReduce |     6.4/")) << found.table[1];
+  const Finding said = explain(found);
+  EXPECT_EQ(said.found, "P2P/CUMEM 0->1; SHM/direct 1->2; NET/IB 10->2; between hosts IB");
+  EXPECT_EQ(said.health, Health::absent) << "not all are direct";
+  EXPECT_EQ(explain(nccl_choices("NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM\n")).health,
+            Health::good);
+  EXPECT_EQ(explain(nccl_choices("nothing of NCCL's\n")).found, "NCCL has not said which paths it takes");
 }
 
 TEST(Topology, OfThisMachineIsRead) {

@@ -27,6 +27,8 @@ void add_doctor_command(CLI::App& app, int& exit_code) {
       add_command(app, exit_code, "doctor",
                   "Report what is installed here, and what you lose for each missing package", run_doctor);
   command->add_flag("--json", options->json, "print JSON");
+  command->add_flag("--nccl", options->nccl,
+                    "start a rank on each GPU, and show which paths NCCL takes (seconds)");
   command->footer("The exit code is 3 when something must be fixed.");
 }
 

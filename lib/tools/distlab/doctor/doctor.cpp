@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "distlab/commands.h"
+#include "distlab/doctor/nccl_choices.h"
 #include "distlab/doctor/topology.h"
 #include "distlab/json.h"
 #include "distlab/terminal.h"
@@ -49,15 +50,21 @@ int count(const std::vector<Section>& sections, Health health) {
 int run_doctor(const DoctorOptions& options) {
   constexpr auto sys = "/sys";
   const Topology topology = read_topology(sys, read_gpus(sys));
-  const std::vector<Section> sections{{"Toolchain", check_toolchain()},
-                                      {"GPU", check_gpu()},
-                                      {"Machine", check_machine()},
-                                      {"Topology", explain(topology)}};
+  std::vector<Section> sections{{"Toolchain", check_toolchain()},
+                                {"GPU", check_gpu()},
+                                {"Machine", check_machine()},
+                                {"Topology", explain(topology)}};
+  std::string picture = drawn(topology);
+  if (options.nccl) {
+    const NcclAnswer answer = ask_nccl(topology.gpus.gpus.size());
+    sections.back().findings.push_back(answer.finding);
+    picture += answer.table;
+  }
   const int bad = count(sections, Health::bad);
   if (options.json) {
     fmt::print("{}\n", as_json(sections));
   } else {
-    print(sections, drawn(topology));
+    print(sections, picture);
     const int absent = count(sections, Health::absent);
     fmt::print("\n{}\n", bad ? fmt::format("{} to fix (marked !!).", bad)
                              : fmt::format("All labs run here{}.",

@@ -143,7 +143,8 @@ void explain_gpus(const Gpus& gpus, std::vector<Finding>& findings) {
   }
   if (gpus.gpus.size() < 2) {
     findings.push_back(
-        {"GPU paths", Health::good, "one GPU: ranks that share it map each other's memory", ""});
+        {"GPU paths", Health::good,
+         "one GPU: ranks that share it map each other's memory, and backend auto is cuda for them", ""});
     return;
   }
   const std::string apart = pairs_where(gpus, [](const GpuPair& pair) { return !pair.maps; });
@@ -152,14 +153,15 @@ void explain_gpus(const Gpus& gpus, std::vector<Finding>& findings) {
   if (apart.empty())
     findings.push_back(
         {"GPU paths", Health::good,
-         "every pair maps each other's memory: the cuda backend copies from GPU to GPU, and NCCL "
-         "should choose P2P",
+         "every pair maps each other's memory: backend auto is nccl for a rank per GPU, which should choose "
+         "P2P, and cuda for more ranks, which copies from GPU to GPU",
          ""});
   else
     findings.push_back(
         {"GPU paths", Health::absent, fmt::format("no mapping between the GPUs {}", apart),
-         "the cuda backend sends between these through the host, and NCCL through shared memory; "
-         "prefer backend nccl, or one rank per connected GPU"});
+         "backend auto is nccl for a rank per GPU, which sends between these through shared memory; with "
+         "more ranks it is cuda, which copies through the host: start one rank per GPU, or use GPUs that "
+         "are connected"});
   if (linked.empty())
     findings.push_back({"NVLink", Health::absent, "no links between GPUs",
                         "data between GPUs is as fast as PCIe carries it"});
@@ -177,12 +179,14 @@ void explain_network(const std::vector<NetworkCard>& cards, std::vector<Finding>
   if (!down.empty())
     findings.push_back({"fabric", Health::absent, fmt::format("{} down", fmt::join(down, ", ")),
                         "NCCL between hosts does not use these ports: check the cable and `ibstat`"});
-  else if (fabric > 0)
+  if (fabric > 0)
     findings.push_back(
         {"fabric", Health::good,
-         fmt::format("{} port{} up: NCCL between hosts should choose IB", fabric, fabric == 1 ? "" : "s"),
+         fmt::format("{} port{} up: NCCL between hosts should choose IB; backend auto is nccl where every "
+                     "rank has a GPU of its own",
+                     fabric, fabric == 1 ? "" : "s"),
          ""});
-  else
+  else if (down.empty())
     findings.push_back({"fabric", Health::good,
                         "no InfiniBand or RoCE port: between hosts, NCCL uses sockets, as all backends do",
                         ""});
