@@ -29,7 +29,8 @@ void print(const std::vector<Section>& sections, const std::string& picture) {
     if (&section == &sections.back()) fmt::print("{}", picture);
     for (const auto& finding : section.findings) {
       const std::string head = fmt::format("  {} {:<20} ", mark(finding.health), finding.topic);
-      fmt::print("{}{}\n", head, wrapped(finding.found, terminal_width() - indent, 0).c_str());
+      fmt::print("{}{}", head,
+                 indented(finding.found, Style::plain, indent, terminal_width()).substr(indent));
       if (finding.cost.empty()) continue;
       fmt::print("{:{}}{}\n", "", indent,
                  styled(Style::dim, wrapped(finding.cost, terminal_width(), indent)));
