@@ -42,6 +42,8 @@ class GradientBuckets {
   // then finish(), after which all gradients are the averages.
   // `in_graph`: while a step is recorded as a graph, communication becomes part of it, too.
   void begin(bool in_graph = false);
+  // What the parameter with this number calls when its gradient is ready.
+  void on_ready(std::size_t parameter);
   // The backward has failed, and its error is on its way to the caller: until the next begin(), nothing is
   // sent.
   void abandon();
@@ -68,7 +70,6 @@ class GradientBuckets {
   };
   Assignment assigned(const std::vector<std::size_t>& order, std::span<const std::size_t> limits) const;
   void arrange(Assignment assignment);
-  void on_ready(std::size_t parameter);
   void count_in(std::size_t parameter);
   void start(std::size_t bucket);
   void wait_for_started();

@@ -120,6 +120,9 @@ INSTANTIATE_TEST_SUITE_P(Meshes, WholeLayersInBf16,
                                          Mesh{"fsdp=2", 2, {}, true, true}, Mesh{"fsdp=4"},
                                          Mesh{"dp=2,fsdp=2", 2}, Mesh{"pp=2"}, Mesh{"pp=2", 4},
                                          Mesh{"pp=2", 2, pipeline::Kind::gpipe, false, true},
+                                         Mesh{"pp=2", 4, pipeline::Kind::zb_h1},
+                                         Mesh{"dp=2,pp=2", 2, pipeline::Kind::zb_h1},
+                                         Mesh{"dp=2,fsdp=2,pp=2", 2, pipeline::Kind::zb_h1},
                                          Mesh{"fsdp=2,pp=2", 2, {}, false, false, false, true}));
 
 // The result of each operation is rounded to bf16: an error of at most `rounding` of its norm. Rounding
@@ -153,13 +156,14 @@ TEST_P(MeshInBf16, IsAsFarFromOneRankAsRoundingIs) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Meshes, MeshInBf16,
-    testing::Values(Mesh{"dp=2", 2}, Mesh{"fsdp=2"}, Mesh{"tp=2"}, Mesh{"tp=4", 1, {}, true},
-                    Mesh{"tp=2", 2, {}, true, true}, Mesh{"tp=2", 1, {}, false, false, true},
-                    Mesh{"pp=2", 2, {}, true}, Mesh{"pp=2", 4, pipeline::Kind::zb_h1}, Mesh{"cp=2"},
-                    Mesh{"cp=4:2", 1, {}, true, true}, Mesh{"dp=2,tp=2,pp=2", 2, {}, true},
-                    Mesh{"fsdp=2,cp=2", 2, {}, true, false, false, true}, Mesh{"tp=2,cp=2"}));
+INSTANTIATE_TEST_SUITE_P(Meshes, MeshInBf16,
+                         testing::Values(Mesh{"dp=2", 2}, Mesh{"fsdp=2"}, Mesh{"tp=2"},
+                                         Mesh{"tp=4", 1, {}, true}, Mesh{"tp=2", 2, {}, true, true},
+                                         Mesh{"tp=2", 1, {}, false, false, true}, Mesh{"pp=2", 2, {}, true},
+                                         Mesh{"cp=2"}, Mesh{"cp=4:2", 1, {}, true, true},
+                                         Mesh{"dp=2,cp=2", 2}, Mesh{"dp=2,tp=2,pp=2", 2, {}, true},
+                                         Mesh{"fsdp=2,cp=2", 2, {}, true, false, false, true},
+                                         Mesh{"tp=2,cp=2"}));
 
 TEST(HybridBf16, AMeshOfOneRankHasTheBitsOfAGptInBf16) {
   const auto one = gpt_in_bf16(gpt_of(true));

@@ -255,18 +255,38 @@ TEST(HybridShape, IsParsedAndChecked) {
   EXPECT_EQ(parse_hybrid_shape("dp=2 x pp=3").ranks(), 6);
   EXPECT_EQ(parse_hybrid_shape("cp=1").str(), "1 rank");
   EXPECT_EQ(parse_hybrid_shape("cp=8:4,dp=2").str(), "dp=2, cp=8:4");
-  for (const char* wrong : {"", "tp", "tp=", "tp=0", "tp=-1", "tp=2,tp=2", "xp=2", "tp=2a", "tp=two", "=2"})
-    EXPECT_DIST_ERROR(parse_hybrid_shape(wrong), Errc::invalid_argument, "is not a mesh: name axes among");
+  struct Wrong {
+    const char *mesh, *why;
+  };
+  for (const Wrong& wrong : {Wrong{"", "it has no axis"},
+                             {"tp", "\"tp\" has no size"},
+                             {"0", "\"0\" has no size"},
+                             {"tp=", "\"\" is not a number of ranks"},
+                             {"tp=0", "\"0\" is not a number of ranks"},
+                             {"tp=-1", "\"-1\" is not a number of ranks"},
+                             {"tp=2a", "\"2a\" is not a number of ranks"},
+                             {"tp=4:2", "\"4:2\" is not a number of ranks"},
+                             {"cp=4:0", "\"0\" is not a number of ranks"},
+                             {"tp=2,tp=2", "tp has two sizes"},
+                             {"dp=2,mp=2", "\"mp\" is not an axis"},
+                             {"=2", "\"\" is not an axis"}}) {
+    EXPECT_DIST_ERROR(parse_hybrid_shape(wrong.mesh), Errc::invalid_argument,
+                      fmt::format("\"{}\" is not a mesh, since {}: name axes among", wrong.mesh, wrong.why));
+  }
   nn::GptOptions gpt = gpt_of(true);
   gpt.kv_heads = 2;
-  const auto refuses = [&](const char* mesh, const char* why, int chunks = 1) {
+  const auto refuses = [&](const char* mesh, const char* why, bool sequence_parallel = false) {
     const HybridShape shape = parse_hybrid_shape(mesh);
-    EXPECT_DIST_ERROR(check_hybrid(shape, gpt, shape.ranks(), chunks), Errc::invalid_argument, why);
+    EXPECT_DIST_ERROR(check_hybrid(shape, gpt, shape.ranks(), 1, sequence_parallel), Errc::invalid_argument,
+                      why);
   };
   refuses("tp=3", "tp=3 does not divide the 4 heads");
   refuses("tp=4", "tp=4 does not divide the 2 heads of keys and values");
   refuses("pp=5", "pp=5 needs 5 layers, the model has 4");
   refuses("cp=4", "cp=4 does not divide a context of 12 tokens into 8 equal parts");
+  gpt.kv_heads = 4, gpt.context = 18;
+  refuses("cp=3,tp=4", "tp=4 does not divide the 6 tokens of a sequence on each rank", true);
+  check_hybrid({.tp = 4, .cp = 3}, gpt, 12);
   EXPECT_DIST_ERROR(check_hybrid({.dp = 2}, gpt, 3), Errc::invalid_argument,
                     "the mesh dp=2 has 2 ranks, the job has 3");
 }

@@ -261,7 +261,7 @@ struct Measured {
 
 // Planted: gathers_all gathers all units at the start of forward and of backward.
 Measured measure(int ranks, const FullyShardOptions& of, double forward, double backward, bool sharded = true,
-                 bool gathers_all = false) {
+                 bool gathers_all = false, int replicas = 1) {
   Measured measured;
   const auto run = [&](int steps) {
     sim::RunOptions options;
@@ -272,7 +272,9 @@ Measured measure(int ranks, const FullyShardOptions& of, double forward, double 
       init_process_group();
       {
         nn::Sequential model;
-        build(model, sharded, of, forward, backward);
+        FullyShardOptions mine = of;
+        if (replicas > 1) mine.mesh = init_device_mesh({replicas, ranks / replicas}, {"lines", "shards"});
+        build(model, sharded, mine, forward, backward);
         for (int i = 0; i < steps; ++i) {
           const auto began = meet();
           if (gathers_all) unshard(model);
@@ -306,7 +308,8 @@ TEST(FullyShardCosts, BytesAreTheHeaders) {
 }
 
 // The time until the last rank has the result of one layer's collective.
-double seconds_of(int ranks, bool gathers) {
+template <class F>
+double seconds_of(int ranks, const F& collective) {
   double longest = 0;
   sim::RunOptions options;
   options.ranks = ranks;
@@ -315,10 +318,7 @@ double seconds_of(int ranks, bool gathers) {
     init_process_group();
     Tensor all = zeros({rows * 16}), part = zeros({rows * 16 / get_world_size()});
     const auto began = meet();
-    if (gathers)
-      all_gather_into_tensor(all, part);
-    else
-      reduce_scatter_tensor(part, all, ReduceOp::avg);
+    collective(all, part);
     longest = std::max(longest, seconds_since(began));
     destroy_process_group();
   });
@@ -326,9 +326,13 @@ double seconds_of(int ranks, bool gathers) {
   return longest;
 }
 
+void gather_layer(Tensor& all, Tensor& part) { all_gather_into_tensor(all, part); }
+void reduce_layer(Tensor& all, Tensor& part) { reduce_scatter_tensor(part, all, ReduceOp::avg); }
+void average_layer(Tensor& all, Tensor&) { all_reduce(all, ReduceOp::avg); }
+
 TEST(FullyShardCosts, OnlyTwoGathersAndTheLastReductionAreExposed) {
   const double forward = 1e-3, backward = 2e-3, compute = (layers + 1) * (forward + backward);
-  const double gather = seconds_of(8, true), reduction = seconds_of(8, false);
+  const double gather = seconds_of(8, gather_layer), reduction = seconds_of(8, reduce_layer);
   const auto expect_exposed = [&](std::optional<bool> reshard, double formula) {
     const double exposed =
         measure(8, {.reshard_after_forward = reshard}, forward, backward).seconds - compute;
@@ -339,6 +343,17 @@ TEST(FullyShardCosts, OnlyTwoGathersAndTheLastReductionAreExposed) {
   expect_exposed({}, 2 * gather + reduction);
   expect_exposed(true, 3 * gather + reduction);  // the root is gathered again before the last unit
   expect_exposed(false, gather + reduction);
+}
+
+// With one rank per line, a unit is averaged as soon as its backward is over.
+TEST(FullyShardCosts, OnlyTheLastAverageOverLinesIsExposed) {
+  const double forward = 1e-3, backward = 2e-3, compute = (layers + 1) * (forward + backward);
+  const double average = seconds_of(8, average_layer);
+  EXPECT_NEAR(measure(8, {}, forward, backward, true, false, 8).seconds - compute, average, 0.01 * average);
+  // In two lines of four, the last one cannot start before the last reduce-scatter has ended. Messages inside
+  // a line share the ports with those between lines.
+  const double line = 2 * seconds_of(4, gather_layer) + seconds_of(4, reduce_layer);
+  EXPECT_LE(measure(8, {}, forward, backward, true, false, 2).seconds - compute, line + average);
 }
 
 // What a reduce-scatter of one layer holds besides its input and output.

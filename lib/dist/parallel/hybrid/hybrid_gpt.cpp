@@ -1,6 +1,7 @@
 // HybridGpt: a pipeline (of one stage where there is none) whose stages are divided further, from the inside
-// out (prepare: tp, cp, recomputation, fsdp), and what is left to do after a step: sums over tied tables (the
-// pipeline), over tensor ranks, means over data and context ranks. At the end, pieces for checkpoints.
+// out (prepare: tp, cp, recomputation, fsdp). Means over data and context ranks are taken during its last
+// backward (start_averages), sums over tied tables (the pipeline) and over tensor ranks after it. At the end,
+// pieces for checkpoints.
 #include "dist/parallel/hybrid/hybrid_gpt.h"
 
 #include <algorithm>
@@ -14,7 +15,6 @@
 #include "dist/nn/checkpoint.h"
 #include "dist/parallel/clip_grad_norm.h"
 #include "dist/parallel/gradient_buckets.h"
-#include "dist/parallel/packed.h"
 #include "dist/parallel/shard/fully_shard.h"
 #include "dist/parallel/tensor/parallelize.h"
 #include "dist/parallel/tensor/placements.h"
@@ -31,13 +31,38 @@ nn::GptOptions with_kv_heads(nn::GptOptions gpt) {
 // Bytes; the first bucket is small, so that communication starts early.
 constexpr std::array bucket_limits{std::size_t{1} << 20, std::size_t{4} << 20};
 
+// Averages a bucket in pieces. A single gradient of a large model takes long to send, and what the other
+// axes send in the meantime, for which computation waits, would have to wait for it.
+std::function<void()> average_in_pieces(const GradBucket& bucket) {
+  const std::int64_t all = bucket.gradients.numel(),
+                     most = static_cast<std::int64_t>((std::size_t{4} << 20) /
+                                                      size_of(bucket.gradients.dtype()));
+  std::vector<Work> works;
+  for (std::int64_t first = 0; first < all; first += most) {
+    Tensor piece = bucket.gradients.narrow(first, std::min(most, all - first));
+    works.push_back(
+        all_reduce(piece, ReduceOp::avg, {.group = bucket.group, .async_op = true}, bucket.where));
+  }
+  return [works = std::move(works)]() mutable {
+    for (Work& work : works) work.wait();
+  };
+}
+
 }  // namespace
+
+struct HybridGpt::Averages {
+  std::unique_ptr<GradientBuckets> buckets;
+  // The parameters whose gradients are complete before the last backward begins: with zb-h1, those whose
+  // gradients are not deferred. The first step finds them.
+  std::vector<std::size_t> early;
+};
 
 HybridGpt::HybridGpt(const nn::GptOptions& gpt, const HybridOptions& options, DType dtype, Caller at)
     : gpt_(with_kv_heads(gpt)), options_(options), where_(at), dtype_(dtype) {
   const HybridShape& shape = options.shape;
-  check_hybrid(shape, gpt_, get_world_size({}, at), options.chunks);
+  check_hybrid(shape, gpt_, get_world_size({}, at), options.chunks, options.sequence_parallel);
   mesh_ = make_hybrid_mesh(shape, at);
+  replicas_ = mesh_.flatten({"dp", "cp"}, "dp_cp");
   data_rank_ = mesh_.get_local_rank("dp") * shape.fsdp + mesh_.get_local_rank("fsdp");
   pipeline_ = std::make_unique<GptPipeline>(
       gpt_,
@@ -66,14 +91,15 @@ void HybridGpt::prepare(nn::GPT& stage) {
         ContextParallelOptions{.group = mesh_.get_group("cp"), .balanced = true, .row = shape.cp_row}));
   if (options_.recompute)
     for (nn::Block* const block : stage.blocks()) nn::checkpoint(*block);
-  if (shape.dp > 1 && !has_units() && options_.schedule != pipeline::Kind::zb_h1) {
-    const DeviceGroups groups(stage, mesh_.get_group("dp"), where_);
-    buckets_.push_back(
-        std::make_unique<GradientBuckets>(stage.named_parameters(), groups, all_reduce_hook, where_));
-    buckets_.back()->arrange_in_reverse(bucket_limits);
+  if (replicas_.size() > 1 && !has_units()) {
+    const DeviceGroups groups(stage, replicas_.get_group(), where_);
+    auto buckets =
+        std::make_unique<GradientBuckets>(stage.named_parameters(), groups, average_in_pieces, where_);
+    buckets->arrange_in_reverse(bucket_limits);
+    averages_.push_back({std::move(buckets), {}});
   }
   if (!has_units()) return;
-  FullyShardOptions sharded{.mesh = shape.dp > 1 ? mesh_[{"dp", "fsdp"}] : mesh_["fsdp"]};
+  FullyShardOptions sharded{.mesh = replicas_.size() > 1 ? mesh_[{"dp_cp", "fsdp"}] : mesh_["fsdp"]};
   if (dtype_ == DType::bf16)
     sharded.mixed_precision = {.param_dtype = DType::bf16, .reduce_dtype = DType::f32};
   for (nn::Block* const block : stage.blocks()) fully_shard(*block, sharded, where_);
@@ -88,21 +114,18 @@ Tensor HybridGpt::slice(const Tensor& whole) {
 }
 
 double HybridGpt::step(const Tensor& tokens, const Tensor& targets) {
-  const HybridShape& shape = options_.shape;
-  if (waits_for_last_backward())
+  if (has_units())
     for (const auto& stage : stages()) set_requires_all_reduce(*stage, false);
   double loss = 0;
   try {
     loss = pipeline_->step(slice(tokens), slice(targets));
   } catch (...) {
-    for (const auto& buckets : buckets_) buckets->abandon();
+    for (const Averages& averages : averages_) averages.buckets->abandon();
     throw;
   }
   // Sums and means over different axes may be taken in any order.
-  if (shape.tp > 1)
+  if (options_.shape.tp > 1)
     for (const auto& stage : stages()) finish_gradients(*stage, where_);
-  if (shape.dp > 1 && !has_units() && buckets_.empty()) average(mesh_.get_group("dp"));
-  if (shape.cp > 1) average(mesh_.get_group("cp"));
   return mean_over_ranks(loss);
 }
 
@@ -120,30 +143,21 @@ double HybridGpt::mean_over_ranks(double loss) {
   return sums.data<double>()[0] / sums.data<double>()[1];
 }
 
-// Whether units sum the gradients of micro-batches before they average them over replicas. A pipeline that
-// splits backward does not tell which one is the last.
-bool HybridGpt::waits_for_last_backward() const {
-  return has_units() && options_.shape.dp > 1 && options_.schedule != pipeline::Kind::zb_h1;
-}
-
+// Units sum the gradients of micro-batches, and average the sums over replicas in the last backward.
 std::function<void()> HybridGpt::start_averages(int stage) {
-  if (waits_for_last_backward()) set_requires_all_reduce(*stages()[static_cast<std::size_t>(stage)], true);
-  if (buckets_.empty()) return [] {};
-  GradientBuckets& buckets = *buckets_[static_cast<std::size_t>(stage)];
-  buckets.begin();
-  return [&buckets] {
-    for (const std::size_t i : buckets.missing())
-      fail(Errc::internal, "the gradient of {} is not ready after the last backward",
-           buckets.parameters()[i].name);
-    buckets.finish();
+  const auto number = static_cast<std::size_t>(stage);
+  if (has_units()) set_requires_all_reduce(*stages()[number], true);
+  if (averages_.empty()) return [] {};
+  Averages& averages = averages_[number];
+  averages.buckets->begin();
+  for (const std::size_t i : averages.early) averages.buckets->on_ready(i);
+  return [&averages] {
+    for (const std::size_t i : averages.buckets->missing()) {
+      averages.buckets->on_ready(i);
+      averages.early.push_back(i);
+    }
+    averages.buckets->finish();
   };
-}
-
-// All gradients in one all_reduce.
-void HybridGpt::average(const ProcessGroup& group) {
-  std::vector<Tensor> gradients;
-  for (const nn::Parameter* const parameter : parameters()) gradients.push_back(parameter->grad);
-  all_reduce_packed(gradients, ReduceOp::avg, group, where_);
 }
 
 void HybridGpt::set_step(std::uint64_t seed, std::uint64_t step, std::int64_t rows) {

@@ -77,9 +77,7 @@ class HybridGpt {
  private:
   void prepare(nn::GPT& stage);
   bool has_units() const { return options_.shape.fsdp > 1 || dtype_ == DType::bf16; }  // of fully_shard()
-  bool waits_for_last_backward() const;
   std::function<void()> start_averages(int stage);
-  void average(const ProcessGroup& group);
   Tensor slice(const Tensor& whole);
   double mean_over_ranks(double loss);
   struct Box;
@@ -89,14 +87,15 @@ class HybridGpt {
   const HybridOptions options_;
   const CallSite where_;
   DeviceMesh mesh_;
+  DeviceMesh replicas_;  // ranks with the same parameters and other tokens, along dp and cp
   int data_rank_ = 0;
   DType dtype_;
   std::vector<std::unique_ptr<ContextParallel>> contexts_;  // of this rank's stages, with cp
   std::unique_ptr<GptPipeline> pipeline_;
-  // With dp, of this rank's stages: their gradients are averaged while the last backward computes others.
-  // Empty with units, which do so themselves, and with zb-h1, in which gradients become ready in another
-  // order.
-  std::vector<std::unique_ptr<GradientBuckets>> buckets_;
+  // With replicas, of this rank's stages: their gradients are averaged while the last backward computes
+  // others. Empty with units, which do so themselves.
+  struct Averages;
+  std::vector<Averages> averages_;
 };
 
 }  // namespace dist

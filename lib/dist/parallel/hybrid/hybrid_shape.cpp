@@ -21,18 +21,20 @@ constexpr std::array axes{Axis{"dp", &HybridShape::dp}, Axis{"fsdp", &HybridShap
                           Axis{"tp", &HybridShape::tp}, Axis{"pp", &HybridShape::pp},
                           Axis{"cp", &HybridShape::cp}};
 
-[[noreturn]] void refuse(std::string_view text) {
+[[noreturn]] void refuse(std::string_view text, std::string_view why) {
   fail(Errc::invalid_argument,
-       "\"{}\" is not a mesh: name axes among dp, fsdp, tp, pp and cp with their sizes, as in \"dp=2,tp=2\"",
-       text);
+       "\"{}\" is not a mesh, since {}: name axes among dp, fsdp, tp, pp and cp with their sizes, as in "
+       "\"dp=2,tp=2\"",
+       text, why);
 }
 
-// 0: it is not a number of ranks.
-int ranks_in(std::string_view number) {
+int ranks_in(std::string_view number, std::string_view text) {
   int ranks = 0;
   const char* const end = number.data() + number.size();
   const auto [stop, error] = std::from_chars(number.data(), end, ranks);
-  return error == std::errc() && stop == end && ranks > 0 ? ranks : 0;
+  if (error != std::errc() || stop != end || ranks < 1)
+    refuse(text, fmt::format("\"{}\" is not a number of ranks", number));
+  return ranks;
 }
 
 }  // namespace
@@ -56,29 +58,30 @@ HybridShape parse_hybrid_shape(std::string_view text) {
     rest = end == rest.npos ? std::string_view() : rest.substr(end + 1);
     if (part.empty()) continue;
     const auto equals = part.find('=');
-    if (equals == part.npos) refuse(text);
+    if (equals == part.npos) refuse(text, fmt::format("\"{}\" has no size", part));
     const auto axis = std::ranges::find(axes, part.substr(0, equals), &Axis::name);
+    if (axis == axes.end()) refuse(text, fmt::format("\"{}\" is not an axis", part.substr(0, equals)));
+    if (seen.find(fmt::format(" {} ", axis->name)) != seen.npos)
+      refuse(text, fmt::format("{} has two sizes", axis->name));
+    seen += fmt::format(" {} ", axis->name);
     std::string_view number = part.substr(equals + 1);
-    if (const auto colon = number.find(':'); colon != number.npos && part.starts_with("cp=")) {
-      shape.cp_row = ranks_in(number.substr(colon + 1));
-      if (shape.cp_row == 0) refuse(text);
+    if (const auto colon = number.find(':'); colon != number.npos && axis->name == "cp") {
+      shape.cp_row = ranks_in(number.substr(colon + 1), text);
       number = number.substr(0, colon);
     }
-    const int ranks = ranks_in(number);
-    if (axis == axes.end() || ranks == 0 || seen.find(fmt::format(" {} ", axis->name)) != seen.npos)
-      refuse(text);
-    seen += fmt::format(" {} ", axis->name);
+    const int ranks = ranks_in(number, text);
     shape.*axis->ranks = ranks;
     all_ranks *= ranks;
     if (all_ranks > std::numeric_limits<int>::max())
       fail(Errc::invalid_argument,
            "the mesh \"{}\" has more ranks than an int can count: choose smaller sizes", text);
   }
-  if (seen.empty()) refuse(text);
+  if (seen.empty()) refuse(text, "it has no axis");
   return shape;
 }
 
-void check_hybrid(const HybridShape& shape, const nn::GptOptions& gpt, int world_size, int chunks) {
+void check_hybrid(const HybridShape& shape, const nn::GptOptions& gpt, int world_size, int chunks,
+                  bool sequence_parallel) {
   const auto refuse_unless = [&](bool good, std::string_view axis, std::int64_t size, std::string_view what) {
     if (!good) fail(Errc::invalid_argument, "{}={} does not divide {}", axis, size, what);
   };
@@ -102,6 +105,10 @@ void check_hybrid(const HybridShape& shape, const nn::GptOptions& gpt, int world
       fail(Errc::invalid_argument, "cp={} with a dropout of {}: context parallelism needs dropout 0",
            shape.cp, gpt.dropout);
   }
+  if (sequence_parallel)
+    refuse_unless(gpt.context / shape.cp % shape.tp == 0, "tp", shape.tp,
+                  fmt::format("the {} tokens of a sequence on each rank, as sequence parallelism has to",
+                              gpt.context / shape.cp));
 }
 
 DeviceMesh make_hybrid_mesh(const HybridShape& shape, Caller at) {

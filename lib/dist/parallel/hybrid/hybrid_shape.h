@@ -28,7 +28,8 @@ HybridShape parse_hybrid_shape(std::string_view text);
 
 // Throws Error{invalid_argument}, in one line that names the axis and what it does not divide, if this GPT
 // cannot be divided that way: before anything is made or sent.
-void check_hybrid(const HybridShape& shape, const nn::GptOptions& gpt, int world_size, int chunks = 1);
+void check_hybrid(const HybridShape& shape, const nn::GptOptions& gpt, int world_size, int chunks = 1,
+                  bool sequence_parallel = false);
 
 // A mesh with the axes pp, dp, fsdp, cp, tp of all ranks of the default group, in that order: ranks of a
 // tensor group are neighbours, since they send most. Collective.

@@ -101,7 +101,7 @@ SimulatedStep simulate_step(const nn::GptOptions& gpt, const HybridOptions& opti
     fail(Errc::invalid_argument,
          "topology {} does not say how fast a GPU computes; add \"tflops\" to its file", simulated.topology);
   const HybridShape& shape = options.shape;
-  check_hybrid(shape, gpt, shape.ranks(), options.chunks);
+  check_hybrid(shape, gpt, shape.ranks(), options.chunks, options.sequence_parallel);
   const Outcome whole = run({gpt, options, simulated, flops});
   Case ideal{gpt, options, simulated, flops * shape.tp * shape.cp};
   ideal.simulated.topology = free_network;

@@ -40,12 +40,14 @@ Device device_of(nn::Module& module) {
   return parameters.empty() ? get_default_device() : parameters[0]->value.device();
 }
 
+// Whether all gradients of the stage are complete after this action.
 bool is_last_backward(const std::vector<Action>& list, std::size_t i) {
-  const auto is_of_stage = [&](const Action& a) {
-    return a.kind == ActionKind::backward && a.stage == list[i].stage;
+  const auto adds_gradients = [&](const Action& a) {
+    return (a.kind == ActionKind::backward || a.kind == ActionKind::backward_weight) &&
+           a.stage == list[i].stage;
   };
-  return is_of_stage(list[i]) &&
-         std::none_of(list.begin() + static_cast<std::ptrdiff_t>(i) + 1, list.end(), is_of_stage);
+  return adds_gradients(list[i]) &&
+         std::none_of(list.begin() + static_cast<std::ptrdiff_t>(i) + 1, list.end(), adds_gradients);
 }
 
 }  // namespace

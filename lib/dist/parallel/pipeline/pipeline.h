@@ -32,9 +32,10 @@ LossFunction cross_entropy_loss(std::int64_t ignore_index = -100);
 struct PipelineOptions {
   ProcessGroup group = {};  // as many ranks as the schedule has; default: the default group
   LossFunction loss = cross_entropy_loss();
-  // Called in a step before the last backward of each of this rank's stages (number 0, 1, ... on this rank):
-  // from then on, each of its gradients that is ready is complete. What it returns is called at the end of
-  // the step. Not called with schedules that split backward.
+  // Called in a step before the last backward of each of this rank's stages (number 0, 1, ... on this rank),
+  // or before its last weight gradients, where the schedule splits backward: from then on, each of its
+  // gradients that is ready is complete; those that are not deferred are so already. What it returns is
+  // called at the end of the step.
   std::function<std::function<void()>(int number)> on_last_backward = {};
 };
 

@@ -21,13 +21,15 @@
 // The all-gather of the next unit is started before a unit computes, in forward and in backward (in forward
 // from the second step on: the first one shows the order), and a reduce-scatter overlaps with the next unit's
 // backward. If communication is shorter than computation, only the first all-gather of forward, the first
-// one of backward (two if the root is gathered again) and the last reduce-scatter are exposed.
+// one of backward (two if the root is gathered again) and the last reduce-scatter are exposed. With a mesh of
+// two axes, the all-reduce of a unit's sums across the lines overlaps with the next unit's backward, too; the
+// last one is exposed.
 //
 // In backward, a rank holds its own parameters and gradients, 2 W / n bytes, the whole root with its
 // gradients, 2 W_root, and, with units of u bytes, at most (4 + 1 / n) u of these: the one that computes with
-// its gradients, the next one's gather, and the input and output of the last one's reduction. In mixed
-// precision, the units' and the root's bytes are those of param_dtype, the reduction's those of reduce_dtype,
-// and a gather's input, u / n, is a copy.
+// its gradients, the next one's gather, and the input and output of the last one's reduction. With two axes,
+// the output of the one before, u / n, is under way, too. In mixed precision, the units' and the root's bytes
+// are those of param_dtype, the reduction's those of reduce_dtype, and a gather's input, u / n, is a copy.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// ShardedUnit: gathering (start_gather, unshard, reshard), reducing (start_reduction, finish_reduction), and
-// when each happens: the four hooks.
+// ShardedUnit: gathering (start_gather, unshard, reshard), reducing (start_reduction, finish_scatter,
+// finish_reduction), and when each happens: the hooks.
 #include "dist/parallel/shard/sharded_unit.h"
 
 #include <algorithm>
@@ -156,10 +156,15 @@ Tensor ShardedUnit::before_backward(nn::Module&, const Tensor& grad_output) {
   return options_.mixed_precision.output_dtype ? in_dtype(grad_output, made_dtype_) : grad_output;
 }
 
-// If gradients are deferred, they are still to come; those that are there already wait with them.
+// If gradients are deferred, they are still to come; those that are there already wait for them.
 Tensor ShardedUnit::after_backward(nn::Module& module, const Tensor& grad_input) {
   reshard();
-  if (!module.defers_parameter_grads()) reduce_grads();
+  if (!module.defers_parameter_grads()) {
+    reduce_grads();
+  } else if (!parameters_.empty()) {
+    restore_parts();
+    keep_whole_sums();
+  }
   return casts_inputs() ? in_dtype(grad_input, given_dtype_) : grad_input;
 }
 
@@ -174,12 +179,18 @@ void ShardedUnit::collect_whole_grads() {
     parameters_[i].parameter->grad = layout_.whole(whole_grads_, i);
 }
 
-void ShardedUnit::reduce_grads() {
+void ShardedUnit::restore_parts() {
   const int rank = get_rank(group_, where_);
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     parameters_[i].parameter->grad = layout_.part(grads_, i, rank);
+}
+
+void ShardedUnit::reduce_grads() {
+  restore_parts();
   if (!parameters_.empty()) syncs ? start_reduction() : keep_whole_sums();
-  if (outermost_ == this && last_reducing_) std::exchange(last_reducing_, nullptr)->finish_reduction();
+  if (outermost_ != this) return;
+  if (scattering_) std::exchange(scattering_, nullptr)->finish_scatter();
+  if (averaging_) std::exchange(averaging_, nullptr)->finish_reduction();
 }
 
 // Between backwards, sums are in the dtype of the reduction: bf16 would lose what is small compared with
@@ -193,10 +204,10 @@ void ShardedUnit::keep_whole_sums() {
     whole_sums_ = grads;
 }
 
-// One reduction at a time: the one before has had this unit's backward to finish.
+// One reduce-scatter at a time: the one before has had this unit's backward to finish.
 void ShardedUnit::start_reduction() {
-  ShardedUnit*& last = outermost_->last_reducing_;
-  if (last) last->finish_reduction();
+  ShardedUnit*& last = outermost_->scattering_;
+  if (last) last->finish_scatter();
   last = this;
   Reduction& r = reduction_.emplace();
   if (whole_sums_.is_defined()) keep_whole_sums();
@@ -204,25 +215,33 @@ void ShardedUnit::start_reduction() {
   layout_.pack(std::exchange(whole_sums_.is_defined() ? whole_sums_ : whole_grads_, {}), r.in);
   r.out = empty({layout_.shard_elements()}, reduced_dtype_, shard_.device());
   r.work = reduce_scatter_tensor(r.out, r.in, ReduceOp::avg, {.group = group_, .async_op = true}, where_);
+  if (get_world_size(group_, where_) == 1) std::exchange(last, nullptr)->finish_scatter();
+}
+
+// One all-reduce at a time, too, in the next unit's backward. Without all_reduces the sums wait for the next
+// one with it.
+void ShardedUnit::finish_scatter() {
+  Reduction& r = *reduction_;
+  std::exchange(r.work, {}).wait();
+  r.in = {};
+  if (!replicas_) return finish_reduction();
+  if (unreduced_.is_defined()) r.out.add_(std::exchange(unreduced_, {}));
+  if (!all_reduces) {
+    unreduced_ = r.out;
+    reduction_.reset();
+    return;
+  }
+  ShardedUnit*& last = outermost_->averaging_;
+  if (last) last->finish_reduction();
+  last = this;
+  r.work = all_reduce(r.out, ReduceOp::avg, {.group = replicas_, .async_op = true}, where_);
 }
 
 void ShardedUnit::finish_reduction() {
   Reduction r = std::move(*reduction_);
   reduction_.reset();
   r.work.wait();
-  if (!replicas_) return add_to_gradients(r.out);
-  if (unreduced_.is_defined())
-    unreduced_.add_(r.out);
-  else
-    unreduced_ = r.out;
-  if (!all_reduces) return;
-  Tensor sums = std::exchange(unreduced_, {});
-  all_reduce(sums, ReduceOp::avg, {.group = replicas_}, where_);
-  add_to_gradients(sums);
-}
-
-void ShardedUnit::add_to_gradients(const Tensor& reduced) {
-  grads_.add_(reduced.dtype() == dtype_ ? reduced : reduced.to(dtype_));
+  grads_.add_(r.out.dtype() == dtype_ ? r.out : r.out.to(dtype_));
 }
 
 }  // namespace dist

@@ -48,11 +48,12 @@ class ShardedUnit final : public nn::ModuleHook {
 
   void start_gather();
   void collect_whole_grads();
+  void restore_parts();
   void reduce_grads();
   void keep_whole_sums();
   void start_reduction();
+  void finish_scatter();
   void finish_reduction();
-  void add_to_gradients(const Tensor& reduced);
 
   const std::vector<nn::NamedParameter> parameters_;
   const FullyShardOptions options_;
@@ -74,12 +75,13 @@ class ShardedUnit final : public nn::ModuleHook {
   Tensor whole_sums_;   // between backwards, if they are reduced in another dtype: in that dtype
 
   struct Reduction {
-    Work work;
+    Work work;  // the reduce-scatter, then, with lines of shards, the all-reduce of its result
     Tensor in, out;
   };
   std::optional<Reduction> reduction_;
   Tensor unreduced_;  // sums over this line of shards, until they are reduced across lines
-  ShardedUnit* last_reducing_ = nullptr;  // of the outermost unit: whose reduction is under way
+  // Of the outermost unit: whose reduce-scatter and whose all-reduce are under way.
+  ShardedUnit *scattering_ = nullptr, *averaging_ = nullptr;
 };
 
 // The unit of a module, or null.
