@@ -90,7 +90,7 @@ std::set<std::string> public_headers() {
 }
 
 TEST(House, ThePublicHeadersAreFewAndIncludeNoPrivateOne) {
-  constexpr std::size_t most = 98;  // 66 without the transformer and what divides it; 95 are the goal
+  constexpr std::size_t most = 95;
   const std::set<std::string> headers = public_headers();
   EXPECT_LE(headers.size(), most);
   EXPECT_GT(headers.size(), 40u);
@@ -124,7 +124,7 @@ std::set<std::string> named_in(const std::string& section) {
 }
 
 TEST(House, TheWalkOfARingAllReduceOnlyBecomesShorter) {
-  constexpr std::size_t most_files = 100, most_lines = 5910;  // a weekend has time for 5500
+  constexpr std::size_t most_files = 83, most_lines = 5500;  // what a weekend has time for
   const std::set<std::string> walk = named_in("The walk");
   EXPECT_TRUE(walk.contains("transport/plain/plain.cpp"));
   std::size_t lines = 0;

@@ -41,6 +41,25 @@ struct BackendContext {
   std::shared_ptr<void> split_off = {};   // the result of Backend::split() on the parent group
 };
 
+// The options with which an operation's transports are opened. `label`: what runs, for errors
+// ("ring_all_reduce").
+TransportOptions options_of(const BackendContext& context, const Operation& operation, std::string label);
+Channel channel_of(const BackendContext& context, const Operation& operation);
+TransportOptions without_deadline(const BackendContext& context, const Operation& operation,
+                                  std::string label);
+
+// Channels of a group that belong to no operation: no collective has a number this high.
+inline constexpr std::uint64_t connect_direct_tag = std::uint64_t{1} << 61;
+inline constexpr std::uint64_t device_peers_tag = connect_direct_tag + 1;
+inline constexpr std::uint64_t liveness_tag = connect_direct_tag + 2;
+inline constexpr std::uint64_t goodbye_tag = connect_direct_tag + 3;
+inline constexpr std::uint64_t lanes_tag = connect_direct_tag + 4;
+// This tag plus the collective's number: the channel on which DeviceTransport sends its receipts.
+inline constexpr std::uint64_t receipts_tag = std::uint64_t{1} << 60;
+// The options of an operation on one of these channels.
+TransportOptions options_of(const BackendContext& context, const Operation& operation, std::string label,
+                            std::uint64_t tag);
+
 // One per group and rank. Operations arrive valid (the group layer has checked dtype, shape, device and
 // ranks) and with their sequence numbers. Collectives run in the order in which they were submitted;
 // point-to-point operations progress independently. Collectives are submitted by one thread at a time,

@@ -4,7 +4,6 @@
 #include "dist/backend/operation.h"
 #include "dist/backend/run_direct.h"
 #include "dist/collectives/algorithms.h"
-#include "dist/collectives/collective_args.h"
 #include "dist/direct/device/device_call.h"
 
 namespace dist {

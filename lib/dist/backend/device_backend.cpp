@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "dist/backend/entries.h"
-#include "dist/backend/operation_options.h"
+#include "dist/backend/operation_label.h"
 #include "dist/backend/run_collective.h"
 #include "dist/backend/run_direct.h"
 #include "dist/core/fail.h"

@@ -10,7 +10,7 @@
 #include "dist/backend/operation.h"
 #include "dist/backend/work.h"
 #include "dist/core/tasking.h"
-#include "dist/transport/endpoint.h"
+#include "dist/transport/message.h"
 
 namespace dist {
 

@@ -1,7 +1,7 @@
 #include "dist/backend/messages.h"
 
 #include "dist/backend/collective_work.h"
-#include "dist/backend/operation_options.h"
+#include "dist/backend/operation_label.h"
 #include "dist/core/error.h"
 
 namespace dist {

@@ -9,7 +9,7 @@
 namespace dist {
 namespace {
 
-// Runs part(); throws what the observer makes of its failure.
+// Runs part(), whose operation has been recorded already: throws what the observer makes of its failure.
 template <class Part>
 auto noting_failure(const BackendContext& context, const Operation& operation, const Part& part) {
   try {
@@ -60,20 +60,12 @@ bool OrderedBackend::supports(OpKind kind, ReduceOp::Kind op, DType dtype, Devic
   return true;
 }
 
-Backend* OrderedBackend::lane_for(const Operation& operation) {
-  return noting_failure(context_, operation, [&] { return lane_of(operation); });
-}
-
-std::shared_ptr<StreamEvents> OrderedBackend::marked(const Operation& operation) {
-  return noting_failure(context_, operation, [&] { return mark(operation); });
-}
-
 int OrderedBackend::run(const Operation& operation) {
   if (!is_ordered(operation)) {
-    Backend* const lane = lane_for(operation);
+    Backend* const lane = noting_failure(context_, operation, [&] { return lane_of(operation); });
     return lane ? lane->run(operation) : run_message(operation);
   }
-  const auto points = marked(operation);
+  const auto points = noting_failure(context_, operation, [&] { return mark(operation); });
   if (!thread_->is_idle()) {
     auto work = std::make_shared<CollectiveWork>(operation, points);
     thread_->submit(work);
@@ -116,10 +108,10 @@ void OrderedBackend::run_collective_now(const Operation& operation,
 
 std::shared_ptr<WorkState> OrderedBackend::submit(Operation operation) {
   if (!is_ordered(operation)) {
-    Backend* const lane = lane_for(operation);
+    Backend* const lane = noting_failure(context_, operation, [&] { return lane_of(operation); });
     return lane ? lane->submit(std::move(operation)) : submit_message(std::move(operation));
   }
-  auto points = marked(operation);
+  auto points = noting_failure(context_, operation, [&] { return mark(operation); });
   const int source = operation.kind == OpKind::recv ? context_.members[0] : -1;  // a lane has two: from, to
   auto work = std::make_shared<CollectiveWork>(std::move(operation), std::move(points), source);
   thread_->submit(work);

@@ -80,9 +80,6 @@ class OrderedBackend : public Backend {
  private:
   void run_collective_now(const Operation& operation, const std::shared_ptr<StreamEvents>& points);
   int run_message(const Operation& operation);
-  // lane_of() and mark(), reporting what they throw, because the operation has been recorded already.
-  Backend* lane_for(const Operation& operation);
-  std::shared_ptr<StreamEvents> marked(const Operation& operation);
   std::exception_ptr abandon(const Operation& operation);
 
   const std::string_view name_;

@@ -1,6 +1,8 @@
 // Parts takes avg and premul_sum apart and widens 16-bit floats; then one function per kind of reduction.
 #include "dist/backend/reduction_parts.h"
 
+#include <vector>
+
 #include "dist/core/fail.h"
 #include "dist/core/kernels.h"
 
@@ -8,6 +10,13 @@ namespace dist {
 namespace {
 
 using Kind = ReduceOp::Kind;
+
+std::vector<TensorView> views_of(const TensorList& tensors) {
+  std::vector<TensorView> views;
+  views.reserve(tensors.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i) views.push_back(tensors[i]);
+  return views;
+}
 
 // Algorithms read ins[rank] after they have begun to write `out`.
 bool is_in_place(const Operation& operation, int rank) {

@@ -1,9 +1,16 @@
 // Reductions that an algorithm cannot run as they are: avg and premul_sum, and a reduce_scatter in place.
 #pragma once
 
-#include "dist/backend/run_collective.h"
+#include <functional>
+
+#include "dist/backend/operation.h"
+#include "dist/collectives/algorithms.h"
+#include "dist/transport/transport.h"
 
 namespace dist {
+
+// Carries out the collective on these arguments.
+using CollectiveFunction = std::function<void(const CollectiveArgs& args)>;
 
 // Whether `operation`, on this rank, is one of those.
 bool needs_parts(const Operation& operation, int rank);

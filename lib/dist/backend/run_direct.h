@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "dist/backend/operation.h"
-#include "dist/collectives/collective_args.h"
+#include "dist/collectives/algorithms.h"
 #include "dist/core/kernels.h"
 #include "dist/core/view_list.h"
 #include "dist/direct/peer_memory.h"

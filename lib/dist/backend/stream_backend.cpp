@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "dist/backend/message_work.h"
-#include "dist/backend/operation_options.h"
 #include "dist/backend/staging.h"
 #include "dist/core/fail.h"
 #include "dist/core/log.h"

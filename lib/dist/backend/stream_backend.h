@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "dist/backend/host_collectives.h"
+#include "dist/backend/host_backend.h"
 #include "dist/backend/liveness_probe.h"
 #include "dist/backend/ordered.h"
 #include "dist/backend/staging.h"

@@ -6,14 +6,35 @@
 #include <string_view>
 #include <vector>
 
-#include "dist/collectives/collective_args.h"
 #include "dist/collectives/cost/cost_model.h"
+#include "dist/collectives/segments.h"
 #include "dist/core/op_kind.h"
 #include "dist/core/types.h"
 #include "dist/core/view.h"
 #include "dist/transport/transport.h"
 
 namespace dist {
+
+// Arguments of one collective, as views. Which of them are used, and their shapes:
+//   broadcast       out: the data, in place; root
+//   reduce          out: contribution, on the root also the result (unchanged on the others); op; root
+//   all_reduce      out: in place; op
+//   scatter         root: ins[i] for rank i; every rank: out; root
+//   gather          in; root: outs[i] from rank i; root
+//   all_gather      in; outs[i] from rank i (counts may differ between ranks, all ranks know all counts)
+//   reduce_scatter  ins[i]: contribution to rank i; out; op (counts may differ, all ranks know all counts)
+//   all_to_all      ins[i] to rank i; outs[i] from rank i (counts may differ)
+//   barrier         nothing
+// In place: `in` may be the same memory as outs[rank], and `out` the same as ins[rank]; otherwise inputs and
+// outputs do not overlap. Inputs are not written. `op` is a base operation: avg and premul_sum have been
+// taken apart before.
+struct CollectiveArgs {
+  TensorView in, out;
+  std::span<const TensorView> ins, outs;
+  ReduceOp op = ReduceOp::sum;
+  int root = 0;                                        // group rank
+  std::int64_t segment_bytes = default_segment_bytes;  // where data is sent in segments; equal on all ranks
+};
 
 using AlgorithmFunction = void (*)(Transport& net, const CollectiveArgs& args);
 
@@ -32,9 +53,8 @@ struct AlgorithmEntry {
 };
 
 std::span<const AlgorithmEntry> algorithms();
-// Its parts, in this order, each in a file of its own (all_reduce_rows.cpp, ...).
+// Its parts besides all_reduce, each in a file of its own.
 std::span<const AlgorithmEntry> broadcast_and_reduce_rows();
-std::span<const AlgorithmEntry> all_reduce_rows();
 std::span<const AlgorithmEntry>
 list_rows();  // scatter, gather, all_gather, reduce_scatter, all_to_all, barrier
 // Error{invalid_argument} lists the names that exist for this collective.

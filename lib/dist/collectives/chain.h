@@ -14,7 +14,7 @@
 // all_reduce sends.
 #pragma once
 
-#include "dist/collectives/collective_args.h"
+#include "dist/collectives/segments.h"
 #include "dist/transport/transport.h"
 
 namespace dist {

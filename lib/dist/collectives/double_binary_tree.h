@@ -22,7 +22,7 @@
 // each half is summed once, at its root.
 #pragma once
 
-#include "dist/collectives/collective_args.h"
+#include "dist/collectives/segments.h"
 #include "dist/transport/transport.h"
 
 namespace dist {

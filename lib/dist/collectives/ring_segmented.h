@@ -15,7 +15,7 @@
 // order, then copied.
 #pragma once
 
-#include "dist/collectives/collective_args.h"
+#include "dist/collectives/segments.h"
 #include "dist/transport/transport.h"
 
 namespace dist {

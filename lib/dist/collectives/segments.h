@@ -10,6 +10,10 @@
 
 namespace dist {
 
+// The size of a segment: the unit in which some algorithms send large data. Large enough that a
+// segment's transfer time hides its latency, small enough that it stays in a core's cache.
+inline constexpr std::int64_t default_segment_bytes = 128 * 1024;
+
 class Segments {
  public:
   Segments(const TensorView& all, std::int64_t segment_bytes)

@@ -16,7 +16,7 @@
 // bits: the sums are made once, at the root.
 #pragma once
 
-#include "dist/collectives/collective_args.h"
+#include "dist/collectives/segments.h"
 #include "dist/transport/transport.h"
 
 namespace dist {

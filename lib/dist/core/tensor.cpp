@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "dist/core/device/recording.h"
+#include "dist/core/element_types.h"
 #include "dist/core/fail.h"
 #include "dist/core/memory/storage.h"
 #include "dist/core/shape.h"
@@ -77,15 +78,7 @@ std::span<const T> Tensor::data(Caller at) const {
 #define DIST_INSTANTIATE(T)                      \
   template std::span<T> Tensor::data<T>(Caller); \
   template std::span<const T> Tensor::data<T>(Caller) const;
-DIST_INSTANTIATE(std::uint8_t)
-DIST_INSTANTIATE(std::int8_t)
-DIST_INSTANTIATE(std::int32_t)
-DIST_INSTANTIATE(std::int64_t)
-DIST_INSTANTIATE(Half)
-DIST_INSTANTIATE(BFloat16)
-DIST_INSTANTIATE(float)
-DIST_INSTANTIATE(double)
-DIST_INSTANTIATE(bool)
+DIST_FOR_EACH_ELEMENT_TYPE(DIST_INSTANTIATE)
 #undef DIST_INSTANTIATE
 
 }  // namespace dist

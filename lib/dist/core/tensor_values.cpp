@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "dist/core/device/recording.h"
+#include "dist/core/element_types.h"
 #include "dist/core/fail.h"
 #include "dist/core/functors.h"
 #include "dist/core/kernels.h"
@@ -108,15 +109,7 @@ Tensor tensor(std::initializer_list<T> values, Device device, Caller at) {
   template std::vector<T> Tensor::to_vector<T>(Caller) const;                 \
   template Tensor tensor<T>(std::initializer_list<T> values, Device, Caller); \
   template Tensor tensor<T>(std::span<const T> values, Device, Caller);
-DIST_INSTANTIATE(std::uint8_t)
-DIST_INSTANTIATE(std::int8_t)
-DIST_INSTANTIATE(std::int32_t)
-DIST_INSTANTIATE(std::int64_t)
-DIST_INSTANTIATE(Half)
-DIST_INSTANTIATE(BFloat16)
-DIST_INSTANTIATE(float)
-DIST_INSTANTIATE(double)
-DIST_INSTANTIATE(bool)
+DIST_FOR_EACH_ELEMENT_TYPE(DIST_INSTANTIATE)
 #undef DIST_INSTANTIATE
 
 }  // namespace dist

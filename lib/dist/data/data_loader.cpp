@@ -7,8 +7,10 @@
 #include <limits>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "dist/core/fail.h"
+#include "dist/data/interleave.h"
 #include "dist/data/pinned_memory.h"
 
 namespace dist::data {

@@ -11,12 +11,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <optional>
-#include <vector>
 
 #include "dist/data/dataset.h"
-#include "dist/data/interleave.h"
 #include "dist/data/sampler.h"
 
 namespace dist::data {

@@ -43,9 +43,11 @@ class Dataset {
   virtual Sample get(std::int64_t index) const = 0;
 };
 
-// Returns the next sample with every call, and nothing after the last one. May throw. Used by one thread at a
+// Returns the next item with every call, and nothing after the last one. May throw. Used by one thread at a
 // time.
-using SampleStream = std::function<std::optional<Sample>()>;
+template <class T>
+using Generator = std::function<std::optional<T>()>;
+using SampleStream = Generator<Sample>;
 
 // Iterable: samples come in one order only, and their number may be unknown.
 class IterableDataset {

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <deque>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,12 +15,9 @@
 
 #include "dist/core/fail.h"
 #include "dist/core/tasking.h"
+#include "dist/data/dataset.h"
 
 namespace dist::data {
-
-// Returns the next item with every call, and nothing after the last one.
-template <class T>
-using Generator = std::function<std::optional<T>()>;
 
 template <class T>
 class Interleaved {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "dist/collectives/collective_args.h"
+#include "dist/collectives/algorithms.h"
 #include "dist/core/kernels.h"
 #include "dist/core/view_list.h"
 #include "dist/direct/bounce_steps.h"

@@ -1,7 +1,8 @@
-// Joining a job. The constructor joins with real ranks (join: rendezvous, then connect()) or virtual ones
-// (join_virtually); agree_with_others() exchanges what all must agree on (backend, debug level, costs, rank
-// 0's clock) before the default group gets its backend (give_backend). Leaving is in job_leave.cpp, further
-// groups in new_group.cpp, what watches over calls in job_diagnosis.cpp, failures in job_failures.cpp.
+// Joining a job: init_process_group() makes a JobState, whose constructor joins with real ranks (join():
+// rendezvous, then connect()) or virtual ones (join_virtually()); agree_with_others() exchanges what all must
+// agree on (backend, debug level, costs, rank 0's clock) before the default group gets its backend
+// (give_backend()). Leaving is in job_leave.cpp, further groups in new_group.cpp, what watches over calls in
+// job_diagnosis.cpp, failures in job_failures.cpp.
 #include "dist/group/job_state.h"
 
 #include <algorithm>
@@ -11,23 +12,38 @@
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
 #include "dist/core/rank_label.h"
+#include "dist/core/standard_streams.h"
 #include "dist/group/control.h"
 #include "dist/group/diagnosis/call_observer.h"
 #include "dist/group/diagnosis/run_trace.h"
+#include "dist/group/join/at_exit.h"
 #include "dist/group/join/device_choice.h"
 #include "dist/group/join/rendezvous_plan.h"
 #include "dist/group/join/virtual_world.h"
 #include "dist/trace/profiler.h"
 
 namespace dist {
-namespace {
 
-const std::string& wanted_backend(const InitOptions& options, const Settings& settings,
-                                  const RankContext& context) {
-  return options.backend == "auto" && !context.virtual_world ? settings.backend : options.backend;
+void init_process_group(const InitOptions& options, Caller at) {
+  open_standard_streams();  // before a socket takes the number of one
+  RankContext& context = rank_context();
+  const auto turn = context.turn();
+  if (const auto job = JobState::of(context)) {
+    fail(Errc::invalid_argument,
+         "rank {}: init_process_group at {}: this rank is in a job already; call destroy_process_group first",
+         job->job.rank, at.str());
+  }
+  auto job = std::make_shared<JobState>(options, context, at);
+  const bool has_trace = job->tracer != nullptr;
+  context.default_group = ProcessGroup(job->groups[0]);
+  if (job->makes_on_gpu) set_default_device(job->device());
+  context.job = std::move(job);
+  context.gate.open();
+  // Registered after everything that init makes, because handlers run before what was made earlier is
+  // destroyed.
+  if (&context != &process_rank_context()) return;
+  leave_at_exit(has_trace);
 }
-
-}  // namespace
 
 ResolvedBackend resolve_backend(const std::string& named, const RankContext& context) {
   if (context.virtual_world) {
@@ -42,7 +58,8 @@ JobState::JobState(const InitOptions& options, RankContext& of, CallSite where)
     : joined_at(where), settings(read_settings()), context(of) {
   attach_profiler();
   if (settings.device == DeviceType::cuda && !context.virtual_world) require_gpu(where);
-  const auto [backend, asked] = resolve_backend(wanted_backend(options, settings, context), context);
+  const bool takes_default = options.backend == "auto" && !context.virtual_world;
+  const auto [backend, asked] = resolve_backend(takes_default ? settings.backend : options.backend, context);
   context.virtual_world ? join_virtually(options) : join(options);
   try {
     log = std::make_shared<FlightLog>(job.rank, job.world_size, settings.recorder_size, settings.dump_dir);
@@ -62,13 +79,7 @@ JobState::JobState(const InitOptions& options, RankContext& of, CallSite where)
 }
 
 void JobState::join(const InitOptions& options) {
-  if (const auto asked = process_environment("DIST_SIM"); asked && !asked->empty() && !context.launch)
-    fail(Errc::invalid_argument,
-         "init_process_group at {}: DIST_SIM simulates the ranks that dist::spawn() starts, but this "
-         "program's main "
-         "joins a job itself; move what each rank does into a function rank_main(int rank) and call "
-         "dist::spawn(n, rank_main)",
-         joined_at.str());
+  if (!context.launch) refuse_simulation(joined_at);
   job = rendezvous(options, context, process_environment, joined_at);
   set_current_rank_label(job.rank);
 }
@@ -87,16 +98,6 @@ void JobState::connect() {
   };
   endpoint = connect_endpoint(*job.store, connect);
   start_diagnosis();
-}
-
-bool JobState::sends_by_tcp() const {
-  return sends_by_sockets_alone(settings.transport) || nodes_of(Members::everybody(job.world_size)) > 1;
-}
-
-CostModel JobState::costs_here() const {
-  CostModel model = known_costs(sends_by_tcp()).model;
-  if (!endpoint->has_cores()) model = on_shared_cores(model);
-  return sends_by_sockets_alone(settings.transport) ? all_far(model) : model;
 }
 
 void JobState::agree_with_others(GroupState& world) {

@@ -105,7 +105,6 @@ class JobState : public std::enable_shared_from_this<JobState> {
   void subscribe_observers();  // to `calls`
   void start_diagnosis();      // the trace, the watchdog, and the look for stalls
   int nodes_of(const Members& members) const;
-  bool sends_by_tcp() const;     // whether some of its messages go over TCP
   CostModel costs_here() const;  // this machine's figures
   void agree_with_others(GroupState& world);
   std::shared_ptr<GroupState> make_group(GroupState::Identity identity);  // without a backend

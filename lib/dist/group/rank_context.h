@@ -8,12 +8,24 @@
 #include <string>
 
 #include "dist/core/gate.h"
-#include "dist/group/join/environment.h"
 #include "dist/group/process_group.h"
 
 namespace dist {
 
 class VirtualWorld;
+
+// What its launcher says of a rank.
+struct LaunchInfo {
+  int rank = 0, world_size = 1;
+  int local_rank = -1, local_world_size = -1;  // -1: the launcher did not say; rendezvous finds out
+  int group_rank = 0;                          // the number of this node
+  std::string
+      store_address;  // where the store is: "tcp://10.0.0.1:29500", "unix://@..."; empty: a job of one
+  bool store_is_external = false;  // the launcher keeps the store; otherwise rank 0 does
+  std::string token;               // the job's token
+  std::string launcher;            // "distrun", "torchrun", "mpirun", "srun", "env", "spawn"
+  int restart_count = 0;
+};
 
 struct RankContext {
   // For a thread that joins or leaves its job or destroys a group: the rank's threads do that one at a time.

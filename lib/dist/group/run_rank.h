@@ -5,9 +5,10 @@
 #include <string>
 
 #include "dist/core/error.h"
-#include "dist/group/join/environment.h"
 
 namespace dist {
+
+struct LaunchInfo;
 
 using RankFunction = std::function<void(int rank)>;
 

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <iostream>
-#include <utility>
 
 #include <fcntl.h>
 #include <signal.h>
@@ -48,14 +47,6 @@ ChildProcess::ChildProcess(const std::function<int(int)>& body) {
   }
   end_ = UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
 }
-
-ChildProcess::ChildProcess(ChildProcess&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)),
-      reaped_(other.reaped_),
-      status_(other.status_),
-      heard_(std::move(other.heard_)),
-      report_(std::move(other.report_)),
-      end_(std::move(other.end_)) {}
 
 ChildProcess::~ChildProcess() {
   if (pid_ <= 0 || reaped_) return;

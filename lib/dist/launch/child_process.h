@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include "dist/core/handles.h"
-#include "dist/launch/spawn_ranks.h"
+#include "dist/group/run_rank.h"
 
 namespace dist {
 
@@ -20,8 +20,8 @@ class ChildProcess {
   // value that `body` returns. It dies with the thread that forked it. Throws Error{resource} if no more
   // processes are possible.
   explicit ChildProcess(const std::function<int(int report_fd)>& body);
-  ChildProcess(ChildProcess&& other) noexcept;
-  ChildProcess& operator=(ChildProcess&&) = delete;
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
   ~ChildProcess();
 
   // For poll(2): readable when the child has reported or closed, and when it has ended (-1 on old kernels).

@@ -29,7 +29,7 @@ std::string Failures::describe(int rank, int status) const {
                      number == SIGKILL ? oom_kills_.explain() : "");
 }
 
-void Failures::log_late(std::span<const ChildProcess> ranks, Timeout grace) const {
+void Failures::log_late(const std::deque<ChildProcess>& ranks, Timeout grace) const {
   std::vector<int> late;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank)
     if (!ranks[rank].is_reaped()) late.push_back(static_cast<int>(rank));

@@ -1,7 +1,7 @@
 // Failures: the ranks of a spawn that failed, and what is said about them.
 #pragma once
 
-#include <span>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -20,7 +20,7 @@ class Failures {
   // "rank 1 was killed by signal 9 (Killed)". `status`: of waitpid(2).
   std::string describe(int rank, int status) const;
   // Says which ranks are killed because they are still there, `grace` after the first failure.
-  void log_late(std::span<const ChildProcess> ranks, Timeout grace) const;
+  void log_late(const std::deque<ChildProcess>& ranks, Timeout grace) const;
   void raise_first() const;  // throws Error{peer_failed} with the root cause; does nothing if no rank failed
 
  private:

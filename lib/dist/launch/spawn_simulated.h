@@ -6,7 +6,7 @@
 #include <string>
 
 #include "dist/group/join/environment.h"
-#include "dist/launch/spawn_ranks.h"
+#include "dist/group/run_rank.h"
 #include "dist/simulate/explore.h"
 #include "dist/simulate/simulate.h"
 

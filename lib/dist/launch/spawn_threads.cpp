@@ -1,3 +1,5 @@
+#include "dist/launch/spawn_threads.h"
+
 #include <algorithm>
 #include <mutex>
 #include <thread>
@@ -9,7 +11,6 @@
 #include "dist/group/join/rendezvous.h"
 #include "dist/group/rank_context.h"
 #include "dist/launch/root_cause.h"
-#include "dist/launch/spawn_ranks.h"
 #include "dist/store/memory_store.h"
 
 namespace dist {

@@ -9,6 +9,7 @@
 #include "dist/core/values.h"
 #include "dist/sim/tracer.h"
 #include "dist/trace/readable.h"
+#include "dist/transport/message.h"
 
 namespace dist::sim {
 

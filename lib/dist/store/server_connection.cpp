@@ -21,9 +21,27 @@ ServerConnection::ServerConnection(UniqueFd fd, const StoreLimits& limits)
   tune_stream(fd_.get());
 }
 
-void ServerConnection::welcome(LastWill will) {
-  greeted_ = true;
-  will_ = std::move(will);
+std::string ServerConnection::greet(ConstBytes message, const std::string& token) {
+  wire::Reader in(message);
+  if (in.get<std::uint64_t>() != wire::magic)
+    fail(Errc::connection, "it does not send the greeting of a distlab client");
+  const auto version = in.get<std::uint32_t>();
+  std::string refusal;
+  if (version != wire::version) {
+    refusal = fmt::format("speaks version {} of the store's protocol, the client {}", wire::version, version);
+  } else if (in.text() != token) {
+    refusal =
+        "refused this job's token; does it belong to another job? (DIST_JOB_TOKEN must be equal on all "
+        "ranks)";
+  } else {
+    will_.key = in.text();
+    will_.value = in.text();
+    in.expect_end();
+    greeted_ = true;
+    drop_frame();
+  }
+  queue(wire::welcome(refusal));
+  return refusal;
 }
 
 bool ServerConnection::fill() {

@@ -20,7 +20,9 @@ class ServerConnection {
   int fd() const { return fd_.get(); }
   const std::string& peer() const { return peer_; }
   bool has_greeted() const { return greeted_; }
-  void welcome(LastWill will);  // the client has proved that it belongs to this job
+  // Reads the client's greeting, and queues the welcome or, where it does not belong to this job, the
+  // refusal, which is returned. Throws Error{connection} for a stranger.
+  std::string greet(ConstBytes message, const std::string& token);
   // Empty until the client has made a request: a client without one may have left before the welcome reached
   // it, and may have connected again.
   LastWill will() const { return has_asked_ ? will_ : LastWill{}; }

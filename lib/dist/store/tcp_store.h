@@ -35,8 +35,8 @@ class StoreServer {
   int port() const;             // 0 for unix sockets
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  class Loop;
+  std::unique_ptr<Loop> loop_;
 };
 
 // What the server sets, if the key is absent, once this client is gone: after a goodbye, a crash or a kill.

@@ -1,5 +1,7 @@
 #include "dist/transport/endpoint.h"
 
+#include "dist/transport/message.h"
+
 namespace dist {
 
 Endpoint::~Endpoint() = default;

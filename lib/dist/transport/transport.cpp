@@ -1,51 +1,28 @@
 #include "dist/transport/transport.h"
 
-#include <utility>
-
 #include "dist/core/fail.h"
 
 namespace dist {
 
-Request::Request(Request&& other) noexcept
-    : transport_(std::exchange(other.transport_, nullptr)), id_(other.id_) {}
-
-Request& Request::operator=(Request&& other) noexcept {
-  std::swap(transport_, other.transport_);
-  std::swap(id_, other.id_);
-  return *this;
-}
-
-Request::~Request() {
-  if (transport_) transport_->cancel(id_);
-}
+void Request::Cancel::operator()(Transport* transport) const noexcept { transport->cancel(id); }
 
 int Request::wait() {
-  if (!transport_)
+  if (!transfer_)
     fail(Errc::internal, "wait() on a request that was never started, or was waited for already");
-  return std::exchange(transport_, nullptr)->wait(id_);
+  return transfer_.release()->wait(transfer_.get_deleter().id);
 }
 
-bool Request::is_completed() { return !transport_ || transport_->test(id_); }
+bool Request::is_completed() { return !transfer_ || transfer_->test(transfer_.get_deleter().id); }
 
-bool Request::is_short() const { return transport_ && transport_->is_short(id_); }
+bool Request::is_short() const { return transfer_ && transfer_->is_short(transfer_.get_deleter().id); }
 
-Scratch::Scratch(Scratch&& other) noexcept
-    : transport_(std::exchange(other.transport_, nullptr)), view_(std::exchange(other.view_, {})) {}
-
-Scratch& Scratch::operator=(Scratch&& other) noexcept {
-  std::swap(transport_, other.transport_);
-  std::swap(view_, other.view_);
-  return *this;
-}
-
-Scratch::~Scratch() {
-  if (transport_) transport_->free_scratch(view_);
-}
+void Scratch::Free::operator()(Transport* transport) const noexcept { transport->free_scratch(view); }
 
 TensorView Scratch::of(const TensorView& like) const {
-  if (like.bytes() > view_.bytes())
-    fail(Errc::internal, "scratch memory of {} bytes cannot hold {}", view_.bytes(), like.bytes());
-  return {view_.data, like.count, like.dtype, view_.device};
+  const TensorView memory = all();
+  if (like.bytes() > memory.bytes())
+    fail(Errc::internal, "scratch memory of {} bytes cannot hold {}", memory.bytes(), like.bytes());
+  return {memory.data, like.count, like.dtype, memory.device};
 }
 
 void send_recv(Transport& net, TensorView out, int dst, TensorView in, int src) {

@@ -18,10 +18,7 @@ class Transport;
 class Request {
  public:
   Request() = default;
-  Request(Transport* transport, std::uint64_t id) : transport_(transport), id_(id) {}
-  Request(Request&& other) noexcept;
-  Request& operator=(Request&& other) noexcept;
-  ~Request();
+  Request(Transport* transport, std::uint64_t id) : transfer_(transport, Cancel{id}) {}
 
   // Blocks (on a GPU: makes the current stream wait) until the buffer may be used: a send's may be
   // overwritten, a receive's holds the message. Returns the source rank of a receive, the destination of a
@@ -33,8 +30,11 @@ class Request {
   bool is_short() const;
 
  private:
-  Transport* transport_ = nullptr;
-  std::uint64_t id_ = 0;
+  struct Cancel {
+    std::uint64_t id;
+    void operator()(Transport* transport) const noexcept;
+  };
+  std::unique_ptr<Transport, Cancel> transfer_;
 };
 
 // Scratch memory on the device of the tensor that it was made for; freed with this object (on a GPU: after
@@ -42,19 +42,19 @@ class Request {
 class Scratch {
  public:
   Scratch() = default;
-  Scratch(Transport* transport, TensorView view) : transport_(transport), view_(view) {}
-  Scratch(Scratch&& other) noexcept;
-  Scratch& operator=(Scratch&& other) noexcept;
-  ~Scratch();
+  Scratch(Transport* transport, TensorView view) : memory_(transport, Free{view}) {}
 
   // The first like.count elements, as a place into which to receive `like`. like.count must not exceed the
   // capacity.
   TensorView of(const TensorView& like) const;
-  TensorView all() const { return view_; }
+  TensorView all() const { return memory_.get_deleter().view; }
 
  private:
-  Transport* transport_ = nullptr;
-  TensorView view_;
+  struct Free {
+    TensorView view;
+    void operator()(Transport* transport) const noexcept;
+  };
+  std::unique_ptr<Transport, Free> memory_;
 };
 
 // Ranks are group ranks, 0 to size()-1. Messages between two ranks arrive in the order they were sent. A

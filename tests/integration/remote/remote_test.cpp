@@ -1,6 +1,7 @@
 // Ranks that are processes: the same as fibers, in every figure.
 #include <chrono>
 #include <numeric>
+#include <thread>
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "dist/collectives/collective_args.h"
 #include "dist/collectives/double_binary_tree.h"
+#include "dist/collectives/segments.h"
 #include "dist/collectives/trees.h"
 
 #include "formulas.h"

@@ -21,6 +21,7 @@
 #include "dist/core/tensor.h"
 #include "dist/store/memory_store.h"
 #include "dist/transport/endpoint.h"
+#include "dist/transport/message.h"
 
 namespace dist::test {
 

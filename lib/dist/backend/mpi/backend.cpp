@@ -12,7 +12,6 @@
 #include "dist/backend/mpi/library.h"
 #include "dist/backend/mpi/transport.h"
 #include "dist/backend/mpi_plugin.h"
-#include "dist/backend/operation_options.h"
 #include "dist/backend/run_collective.h"
 #include "dist/core/fail.h"
 #include "dist/transport/engine/tuning.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "dist/backend/mpi/flight.h"
-#include "dist/collectives/collective_args.h"
+#include "dist/collectives/algorithms.h"
 #include "dist/core/op_kind.h"
 
 namespace dist::mpi {

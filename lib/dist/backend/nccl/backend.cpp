@@ -8,7 +8,6 @@
 
 #include "dist/backend/entries.h"
 #include "dist/backend/nccl/collectives.h"
-#include "dist/backend/operation_options.h"
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
 

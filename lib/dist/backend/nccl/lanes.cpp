@@ -8,7 +8,6 @@
 #include "dist/backend/collective_work.h"
 #include "dist/backend/nccl/backend.h"
 #include "dist/backend/nccl/collectives.h"
-#include "dist/backend/operation_options.h"
 #include "dist/core/fail.h"
 
 namespace dist::nccl {

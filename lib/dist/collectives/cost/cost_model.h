@@ -3,7 +3,7 @@
 // of them.
 #pragma once
 
-#include "dist/collectives/collective_args.h"
+#include "dist/collectives/segments.h"
 
 namespace dist {
 
@@ -18,7 +18,7 @@ struct CostModel {
   double handshake = 4e-7;   // s: one synchronisation of ranks that share memory
   double copy = 5e-11;       // s/byte copied, or read or written through mapped memory: 20 GB/s
   double segment =
-      default_segment_bytes;  // bytes (collective_args.h): their time is about ten times alpha + overhead
+      default_segment_bytes;  // bytes (segments.h): their time is about ten times alpha + overhead
 
   // Where ranks are on several nodes, alpha, beta and overhead hold between nodes, and these within one node:
   double near_alpha = 1.5e-6;

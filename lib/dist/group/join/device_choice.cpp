@@ -1,5 +1,6 @@
 #include "dist/group/join/device_choice.h"
 
+#include "dist/collectives/cost/cost_model_file.h"
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
 #include "dist/group/job_state.h"
@@ -37,6 +38,14 @@ std::string chosen_by_all(const Exchanged& exchanged) {
   const BackendChoice choice = choose_backend(devices);
   log(LogLevel::info, "backend auto is {}: {}", choice.backend, choice.reason);
   return std::string(choice.backend);
+}
+
+CostModel JobState::costs_here() const {
+  const bool has_sockets_alone = sends_by_sockets_alone(settings.transport);
+  const bool sends_by_tcp = has_sockets_alone || nodes_of(Members::everybody(job.world_size)) > 1;
+  CostModel model = known_costs(sends_by_tcp).model;
+  if (!endpoint->has_cores()) model = on_shared_cores(model);
+  return has_sockets_alone ? all_far(model) : model;
 }
 
 Device JobState::device() const {

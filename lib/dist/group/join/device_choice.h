@@ -1,4 +1,5 @@
-// Which devices the ranks have, and so which backend "auto" means.
+// Which devices the ranks have, and so which backend "auto" means. (The source also has what messages cost
+// here, by which algorithms are chosen.)
 #pragma once
 
 #include <string>

@@ -7,19 +7,9 @@
 #include <optional>
 #include <string>
 
-namespace dist {
+#include "dist/group/rank_context.h"
 
-struct LaunchInfo {
-  int rank = 0, world_size = 1;
-  int local_rank = -1, local_world_size = -1;  // -1: the launcher did not say; rendezvous finds out
-  int group_rank = 0;                          // the number of this node
-  std::string
-      store_address;  // where the store is: "tcp://10.0.0.1:29500", "unix://@..."; empty: a job of one
-  bool store_is_external = false;  // the launcher keeps the store; otherwise rank 0 does
-  std::string token;               // the job's token
-  std::string launcher;            // "distrun", "torchrun", "mpirun", "srun", "env", "spawn"
-  int restart_count = 0;
-};
+namespace dist {
 
 using GetEnv = std::function<std::optional<std::string>(const std::string&)>;
 

@@ -60,6 +60,7 @@ InitMethod read_init_method(const InitOptions& options, CallSite where) {
     take_query(std::string_view(options.init_method).substr(mark + 1), options.init_method, asked);
     asked.method.resize(mark);
   }
+  if (options.store) asked.method = "store";
   return asked;
 }
 
@@ -75,8 +76,15 @@ LaunchInfo read_environment(const InitMethod& asked, const GetEnv& get_env) {
       get_env, {{"RANK", std::to_string(asked.rank)}, {"WORLD_SIZE", std::to_string(asked.world_size)}}));
 }
 
-void place_store(const InitOptions& options, const InitMethod& asked, RendezvousPlan& plan) {
-  if (asked.method.starts_with(tcp_scheme)) {
+void place_store(const InitOptions& options, const InitMethod& asked, const GetEnv& get_env,
+                 RendezvousPlan& plan) {
+  plan.launch.token = get_env("DIST_JOB_TOKEN").value_or("distlab");
+  plan.launch.store_is_external = false;
+  plan.launch.store_address.clear();
+  if (options.store) {
+    plan.launch.launcher = "store";
+    plan.store = options.store;
+  } else if (asked.method.starts_with(tcp_scheme)) {
     plan.launch.launcher = "tcp";
     plan.launch.store_address = asked.method;
     if (parse_address(asked.method).port == 0 && plan.launch.world_size > 1)

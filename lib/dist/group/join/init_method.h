@@ -13,7 +13,7 @@
 namespace dist {
 
 struct InitMethod {
-  std::string method;    // without the query
+  std::string method;    // without the query; "store" where the options have one
   int rank, world_size;  // from the options or the query; -1: not given
   CallSite where;        // the call of init_process_group
   bool is_env() const { return method == "env://"; }
@@ -23,8 +23,9 @@ struct InitMethod {
 InitMethod read_init_method(const InitOptions& options, CallSite where);
 // What the launcher left in the environment, as far as `asked` does not say it itself.
 LaunchInfo read_environment(const InitMethod& asked, const GetEnv& get_env);
-// For tcp:// and file://: where the store is. Error{invalid_argument}: another scheme, or a place that the
-// other ranks could not know.
-void place_store(const InitOptions& options, const InitMethod& asked, RendezvousPlan& plan);
+// For all but env://: where the store is. Error{invalid_argument}: another scheme, or a place that the other
+// ranks could not know.
+void place_store(const InitOptions& options, const InitMethod& asked, const GetEnv& get_env,
+                 RendezvousPlan& plan);
 
 }  // namespace dist

@@ -1,16 +1,17 @@
-// How a rank leaves its job. finish() waits for everything, close() for nothing; both close the groups'
-// gates, so that no call begins, then end the diagnosis threads, say goodbye and leave the store
-// (leave_with). Where another thread is still in a call, what it uses is kept forever.
-#include <algorithm>
-#include <mutex>
-#include <thread>
+// How a rank leaves its job. destroy_process_group() does so by finish(), which waits for everything; close()
+// waits for nothing. Both close the groups' gates, so that no call begins, then end the diagnosis threads,
+// say goodbye and leave the store (leave_with). Where another thread is still in a call, what it uses is kept
+// forever (other_threads.cpp).
+#include <exception>
 
 #include "dist/core/log.h"
-#include "dist/core/tasking.h"
+#include "dist/core/rank_label.h"
+#include "dist/group/call.h"
 #include "dist/group/diagnosis/bounded.h"
 #include "dist/group/diagnosis/run_trace.h"
 #include "dist/group/diagnosis/work_watch.h"
 #include "dist/group/job_state.h"
+#include "dist/group/join/at_exit.h"
 
 namespace dist {
 namespace {
@@ -20,35 +21,7 @@ constexpr Timeout hasty_patience = std::chrono::seconds(1);
 
 bool is_no_receive(const FlightRecord& call) { return call.operation != name(OpKind::recv); }
 
-template <class Condition>
-bool comes_true(const Condition& condition, Deadline deadline) {
-  constexpr Timeout between_looks = std::chrono::milliseconds(1);
-  for (; !condition(); std::this_thread::sleep_for(between_looks))
-    if (deadline.passed()) return false;
-  return true;
-}
-
 }  // namespace
-
-void keep_for_ever(std::shared_ptr<void> thing) {
-  static auto& kept = *new std::pair<std::mutex, std::vector<std::shared_ptr<void>>>;
-  const std::lock_guard lock(kept.first);
-  kept.second.push_back(std::move(thing));
-}
-
-bool JobState::no_thread_stays(Timeout patience, const std::function<bool(const FlightRecord&)>& in) {
-  if (context.virtual_world) return true;  // a simulated rank has none
-  const auto stays = [&] { return std::ranges::any_of(log->recorder.stood_in(), in); };
-  if (!stays()) return true;
-  others_stood_ = true;
-  return comes_true([&] { return !stays(); }, Deadline::after(patience));
-}
-
-// Whether all calls that passed the gates have ended.
-bool JobState::are_empty(const std::vector<Gate*>& gates, Deadline deadline) const {
-  return context.virtual_world ||
-         comes_true([&] { return std::ranges::all_of(gates, &Gate::is_empty); }, deadline);
-}
 
 std::vector<std::shared_ptr<GroupState>> JobState::close_gates() {
   context.gate.close();
@@ -56,10 +29,6 @@ std::vector<std::shared_ptr<GroupState>> JobState::close_gates() {
   leaving_ = true;
   for (const auto& group : groups) group->gate.close();
   return groups;
-}
-
-void JobState::note_who_stands() {
-  if (log && !context.virtual_world && !log->recorder.stood_in().empty()) others_stood_ = true;
 }
 
 JobState::~JobState() {
@@ -136,6 +105,28 @@ void forget_job(RankContext& context, const JobState& job) {
   if (job.makes_on_gpu) set_default_device(cpu);
   context.default_group = {};
   context.job.reset();
+}
+
+void destroy_process_group(const ProcessGroup& group, Caller at) {
+  RankContext& context = rank_context();
+  const bool unwinding = std::uncaught_exceptions() > 0;
+  const auto turn = context.turn();
+  if (group && group.state() != context.default_group.state()) {
+    if (unwinding) return;  // the default group will be left, which ends this group too
+    // The job stays, because this thread has the turn.
+    JobState* const job = GroupInUse(group, "destroy_process_group", at)->job;
+    job->remove_group(*group.state());
+    return;
+  }
+  const auto job = JobState::of(context);
+  if (!job) {
+    if (unwinding) return;
+    fail_without_group("destroy_process_group", at);
+  }
+  if (unwinding) return leave_now(context, "an exception");
+  job->finish();
+  forget_job(context, *job);
+  set_current_rank_label(-1);
 }
 
 }  // namespace dist

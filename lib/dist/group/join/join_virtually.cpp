@@ -5,6 +5,16 @@
 
 namespace dist {
 
+void refuse_simulation(CallSite where) {
+  if (const auto asked = process_environment("DIST_SIM"); asked && !asked->empty())
+    fail(
+        Errc::invalid_argument,
+        "init_process_group at {}: DIST_SIM simulates the ranks that dist::spawn() starts, but this "
+        "program's main joins a job itself; move what each rank does into a function rank_main(int rank) and "
+        "call dist::spawn(n, rank_main)",
+        where.str());
+}
+
 void JobState::join_virtually(const InitOptions& options) {
   VirtualWorld& world = *context.virtual_world;
   job = world.join(context.launch->rank);

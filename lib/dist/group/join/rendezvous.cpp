@@ -1,5 +1,5 @@
 // The rendezvous. Meeting is one rank's part of a joining: it claims its number, states its world size, and
-// waits for the verdict (rendezvous_verdict.h); rendezvous() opens the store, meets the others and fills in
+// waits for the verdict (rendezvous_plan.h); rendezvous() opens the store, meets the others and fills in
 // the Job. part() and leave() say goodbye, and rank 0 keeps the store until the others have.
 #include "dist/group/join/rendezvous.h"
 
@@ -14,8 +14,6 @@
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
 #include "dist/group/join/missing_ranks.h"
-#include "dist/group/join/rendezvous_plan.h"
-#include "dist/group/join/rendezvous_verdict.h"
 #include "dist/store/host_id.h"
 
 namespace dist {
@@ -23,11 +21,6 @@ namespace {
 
 constexpr Timeout last_look =
     std::chrono::seconds(2);  // for the others to read why it failed, when rank 0 keeps it
-
-std::string random_hex() {
-  std::random_device device;
-  return fmt::format("{:08x}{:08x}", device(), device());
-}
 
 std::string this_process() {
   std::array<char, 256> host{};
@@ -49,7 +42,18 @@ struct Claim {
   }
 };
 
-// One rank's part in a joining; the protocol is described in rendezvous_verdict.h.
+// The world size that was stated first, and by which rank: "4 0".
+struct StatedSize {
+  int world_size = 0, by = 0;
+  std::string text() const { return fmt::format("{} {}", world_size, by); }
+  static StatedSize parse(const std::string& text) {
+    StatedSize stated;
+    std::istringstream(text) >> stated.world_size >> stated.by;
+    return stated;
+  }
+};
+
+// One rank's part in a joining; the protocol is described in rendezvous_plan.h.
 class Meeting {
  public:
   Meeting(const Job& job, Deadline deadline)
@@ -58,7 +62,7 @@ class Meeting {
   Verdict hold() {
     claim_rank();
     compare_world_size();
-    if (store_.add(joined_key, 1) == size_) return Verdict::good(random_hex(), hosts()).propose(store_);
+    if (store_.add(joined_key, 1) == size_) return Verdict::good(random_word(), hosts()).propose(store_);
     if (const auto verdict = without_those_who_ended(*job_.base, store_, job_)) verdict->propose(store_);
     try {
       return {store_.get_text(verdict_key, deadline_)};
@@ -76,7 +80,7 @@ class Meeting {
   }
 
   void claim_rank() {
-    const Claim mine{random_hex(), host_id(), this_process()};
+    const Claim mine{random_word(), host_id(), this_process()};
     const auto there = to_string(store_.compare_set(join_key(rank_), {}, to_bytes(mine.text())));
     if (there == mine.text()) return;
     object(fmt::format(
@@ -147,6 +151,35 @@ void part(Job& job, bool from_all, Deadline deadline) noexcept {
 }
 
 }  // namespace
+
+std::string random_word() {
+  std::random_device device;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", device(), device(), device(), device());
+}
+
+Verdict Verdict::good(const std::string& token, const std::vector<int>& hosts) {
+  std::string text = "ok " + token;
+  for (int host : hosts) text += fmt::format(" {}", host);
+  return {text};
+}
+
+Verdict Verdict::bad(Errc code, const std::string& why) {
+  return {fmt::format("{} {}", static_cast<int>(code), why)};
+}
+
+Verdict Verdict::propose(Store& place) const {
+  return {to_string(place.compare_set(verdict_key, {}, to_bytes(text)))};
+}
+
+void Verdict::read_into(Job& job) const {
+  std::istringstream in(text);
+  std::string word;
+  in >> word;
+  if (word != "ok") throw Error(static_cast<Errc>(std::stoi(word)), text.substr(word.size() + 1));
+  in >> job.token;
+  job.hosts.clear();
+  for (int host; in >> host;) job.hosts.push_back(host);
+}
 
 Job rendezvous(const InitOptions& options, RankContext& context, const GetEnv& get_env, CallSite where) {
   const RendezvousPlan plan = plan_rendezvous(options, context, get_env, where);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dist/core/deadline.h"
+#include "dist/group/join/environment.h"
 #include "dist/group/process_group.h"
 #include "dist/group/rank_context.h"
 #include "dist/store/store.h"
@@ -39,6 +40,9 @@ struct Job {
 // After leave(), or after an error, the same ranks may call it again.
 Job rendezvous(const InitOptions& options, RankContext& context, const GetEnv& get_env = process_environment,
                CallSite where = CallSite::current());
+
+// For launchers: 32 random hexadecimal digits, for a token or an address that no other job has.
+std::string random_word();
 
 // For launchers: a rank has ended. Ranks that wait in a joining that can never be complete now, or that try
 // to join again, get Error{peer_failed} with this text. Does nothing when the store cannot be reached.

@@ -38,22 +38,11 @@ RendezvousPlan plan_rendezvous(const InitOptions& options, const RankContext& co
   plan.timeout = options.timeout.value_or(read_timeout(get_env));
   if (plan.timeout <= Timeout::zero())
     fail(Errc::invalid_argument, "init_process_group at {}: the timeout must be greater than 0", where.str());
-  if (asked.is_env() && !options.store) {
-    plan.launch = who_am_i(asked, context, get_env);
+  plan.launch = who_am_i(asked, context, get_env);
+  if (asked.is_env())
     plan.store = context.store;
-    return plan;
-  }
-  const std::string method = options.store ? "store" : asked.method;
-  plan.launch = who_am_i({method, asked.rank, asked.world_size, where}, context, get_env);
-  plan.launch.token = get_env("DIST_JOB_TOKEN").value_or("distlab");
-  plan.launch.store_is_external = false;
-  plan.launch.store_address.clear();
-  if (!options.store) {
-    place_store(options, asked, plan);
-  } else {
-    plan.launch.launcher = "store";
-    plan.store = options.store;
-  }
+  else
+    place_store(options, asked, get_env, plan);
   return plan;
 }
 

@@ -1,12 +1,16 @@
 // What rendezvous() is to do: options, rank context and environment brought together and checked before
-// anything moves. Then the store that it names: opening it (on rank 0 this may mean keeping it), and the keys
-// there.
+// anything moves. Then the store that it names: opening it (on rank 0 this may mean keeping it), and what the
+// ranks of one joining write there. Every rank claims its number and states its world size; a rank that sees
+// a contradiction, sees its time run out, knows of a rank that cannot come any more, or completes the number
+// of ranks, proposes a verdict. The first verdict stands.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "dist/core/deadline.h"
+#include "dist/core/error.h"
 #include "dist/group/join/environment.h"
 #include "dist/group/process_group.h"
 #include "dist/group/rank_context.h"
@@ -14,6 +18,8 @@
 #include "dist/store/tcp_store.h"
 
 namespace dist {
+
+struct Job;
 
 struct RendezvousPlan {
   LaunchInfo launch;             // rank and world size; where the store is, if at an address
@@ -48,5 +54,21 @@ std::string join_key(int rank);  // at the meeting place: this rank has arrived
 // This rank has left, or its process has ended. The key is at the meeting place when a launcher keeps the
 // store, outside it when rank 0 does, because that store serves one joining only.
 std::string gone_key(int rank);
+
+inline constexpr const char* verdict_key = "verdict";
+inline constexpr const char* world_size_key = "world_size";
+inline constexpr const char* joined_key = "joined";  // counts the ranks that have done both
+
+// "ok <token> <host of rank 0> <host of rank 1> ...", or the number of an Errc and what happened.
+struct Verdict {
+  std::string text;
+
+  static Verdict good(const std::string& token, const std::vector<int>& hosts);
+  static Verdict bad(Errc code, const std::string& why);
+
+  // Returns the verdict that holds at this meeting place afterwards.
+  Verdict propose(Store& place) const;
+  void read_into(Job& job) const;  // throws a bad verdict
+};
 
 }  // namespace dist

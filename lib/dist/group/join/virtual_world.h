@@ -41,4 +41,8 @@ class VirtualWorld {
   virtual std::shared_ptr<SimulationObserver> observer(int rank) = 0;  // may be null
 };
 
+// To be called by a rank that is real and was not started by spawn(). Error{invalid_argument}: DIST_SIM asks
+// for virtual ones.
+void refuse_simulation(CallSite where);
+
 }  // namespace dist

@@ -1,7 +1,7 @@
 // What a session does for a process's collectives: it runs them.
 #include <utility>
 
-#include "dist/backend/host_collectives.h"
+#include "dist/backend/host_backend.h"
 #include "dist/core/fail.h"
 #include "dist/simulate/remote/collective_question.h"
 #include "dist/simulate/remote/session.h"

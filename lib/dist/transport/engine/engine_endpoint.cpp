@@ -34,7 +34,8 @@ class EngineEndpoint final : public HostEndpoint<Engine>, private SharedPeers {
   int carry(const Message& message, const MessageTerms& terms, const CallLabel& label) override {
     const auto op = [&] {
       Op made = op_for(rank(), world_size_, label.options());
-      global_peer(rank(), made, message);  // throws where the message must be refused
+      global_peer(rank(), made, message.is_send, message.data,
+                  message.peer);  // throws where it must be refused
       return made;
     };
     const bool may_be_quick = message.peer >= 0 && message.peer < terms.members.size() &&

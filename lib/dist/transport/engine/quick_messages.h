@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "dist/core/view.h"
-#include "dist/transport/endpoint.h"
 #include "dist/transport/engine/transfer.h"
+#include "dist/transport/message.h"
 
 namespace dist::net {
 

@@ -183,7 +183,7 @@ bool Transfers::end_those_that_need(int departed) {
 
 void Transfers::warn_of_unreceived() const {
   const UnexpectedMessage* const message = matching_.unreceived();
-  if (!message || gave_up_ || peers_.any_failed()) return;
+  if (!message || gave_up_ || peers_.has_failures()) return;
   log(LogLevel::warn, "{}", describe_unreceived(rank_, message->unreceived()));
 }
 
@@ -212,7 +212,7 @@ void Transfers::on_frame(int peer, const Frame& frame, const std::byte* payload)
 void Transfers::keep_unexpected(int peer, const Frame& frame, const std::byte* payload) {
   const UnexpectedMessage& unexpected = matching_.keep_unexpected(frame, peer, payload);
   const Mailbox* const next = matching_.next_collective(frame);
-  if (!next || gave_up_ || peers_.any_failed()) return;
+  if (!next || gave_up_ || peers_.has_failures()) return;
   fail_ops([&](const Op& op) {
     return op.box == next ? unreceived_failure(rank_, op, unexpected.unreceived()) : Failure{};
   });
@@ -277,7 +277,7 @@ void Transfers::on_refuse(int peer, const Frame& frame) {
 }
 
 void Transfers::on_given_up(std::uint64_t id, bool is_send) {
-  peers_.report([this, id, is_send] {
+  peers_.later([this, id, is_send] {
     Transfer* t = find(id, is_send);
     if (!t) return;
     if (is_send) connections_.to(t->peer).forget(id);

@@ -7,9 +7,8 @@
 namespace dist::net::plain {
 
 void Messages::abort(const std::string& reason) {
-  if (!aborted_.empty()) return;
-  aborted_ = reason.empty() ? "aborted" : reason;
-  for (Op* op : ops_) fail(*op, aborted_failure(peers_.rank(), *op, aborted_));
+  if (!departures_.note_abort(reason)) return;
+  for (Op* op : ops_) fail(*op, departures_.failure_of(*op));
   activity_.note();
 }
 
@@ -44,8 +43,8 @@ void Messages::on_left(int rank) {
   if (!departures_.note_left(rank)) return;
   for (auto& [id, message] : messages_) {
     const bool needs_it =
-        message.peer == rank || (message.peer == any_rank && !may_come(*message.op, any_rank));
-    if (needs_it && message.stage != Message::Stage::done) settle(message, departures_.left(message));
+        message.peer == rank || (message.peer == any_rank && !departures_.may_come(*message.op, any_rank));
+    if (needs_it && message.stage != Message::Stage::done) settle(message, departures_.left_failure(message));
   }
 }
 

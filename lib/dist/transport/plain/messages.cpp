@@ -34,8 +34,7 @@ auto take_first(Map& map, const typename Map::key_type& key, const Is& is_it) {
 
 void Messages::open(Op& op) {
   op.since = std::chrono::steady_clock::now();
-  if (!aborted_.empty()) op.failure = aborted_failure(peers_.rank(), op, aborted_);
-  if (!op.failure) op.failure = departures_.failure_of(op);
+  op.failure = departures_.failure_of(op);
   if (!op.failure) op.failure = earlier_mismatch(op);
   ops_.insert(&op);
 }
@@ -52,8 +51,8 @@ Message& Messages::begin(Op& op, bool is_send, const TensorView& data, int peer)
 std::uint64_t Messages::send(Op& op, const TensorView& data, int to) {
   Message& message = begin(op, true, data, to);
   if (op.failure) return message.id;
-  if (peers_[to].state.kind == PeerState::Kind::left) {
-    settle(message, departures_.left(message));
+  if (departures_.has_left(to)) {
+    settle(message, departures_.left_failure(message));
     return message.id;
   }
   const bool is_eager = message.bytes <= eager_bytes;
@@ -73,8 +72,8 @@ std::uint64_t Messages::receive(Op& op, const TensorView& data, int from) {
   if (const auto node = take_first(unexpected_, key, is_it)) {
     const Unexpected& come = node.mapped();
     match(message, come.source, come.header, come.payload, come.withdrawn);
-  } else if (!may_come(op, from)) {
-    settle(message, departures_.left(message));
+  } else if (!departures_.may_come(op, from)) {
+    settle(message, departures_.left_failure(message));
   } else {
     posted_.emplace(key, &message);
   }
@@ -109,8 +108,8 @@ void Messages::match(Message& receive, int source, const Header& header, Payload
     std::ranges::copy(payload, receive.data);
     settle(receive);
     if (header.wants_ack) peers_[source].put({.kind = Kind::ack, .id = header.id});
-  } else if (!peers_.is_present(source)) {
-    settle(receive, departures_.left(receive));  // its message has arrived, but the rank has left
+  } else if (!departures_.is_present(source)) {
+    settle(receive, departures_.left_failure(receive));  // its message has arrived, but the rank has left
   } else {
     peers_[source].put({.kind = Kind::accept, .id = header.id, .other = receive.id});
   }
@@ -129,7 +128,7 @@ void Messages::settle(Message& message, Failure failure) {
 void Messages::end(Message& message) noexcept {
   const bool gives_up = message.stage != Message::Stage::done || message.failure;
   gave_up_ |= gives_up;
-  if (gives_up && message.peer != any_rank && peers_.is_present(message.peer)) {
+  if (gives_up && message.peer != any_rank && departures_.is_present(message.peer)) {
     Peer& other = peers_[message.peer];
     std::erase(other.streams, message.id);
     if (message.is_send)
@@ -201,13 +200,6 @@ void Messages::stream(Peer& to) {
     }
     to.streams.pop_front();
   }
-}
-
-bool Messages::may_come(const Op& op, int source) const {
-  if (source != any_rank) return peers_.is_present(source);
-  const auto& members = op.options.members.list();
-  return std::ranges::any_of(
-      members, [&](int r) { return peers_.is_present(r) && (r != peers_.rank() || members.size() == 1); });
 }
 
 }  // namespace dist::net::plain

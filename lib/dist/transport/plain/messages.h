@@ -10,8 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "dist/transport/op.h"
-#include "dist/transport/plain/departures.h"
+#include "dist/transport/departures.h"
 #include "dist/transport/plain/peer.h"
 
 namespace dist::net::plain {
@@ -69,7 +68,6 @@ class Messages {
   void match(Message& receive, int source, const Header& header, Payload payload, bool withdrawn);
   void settle(Message& message, Failure failure = {});
   Message* find(std::uint64_t id, bool is_send);
-  bool may_come(const Op& op, int source) const;
   Failure earlier_mismatch(const Op& op) const;
   void fail(Op& op, const Failure& failure);
   void on_message(int source, const Header& header, Payload payload);
@@ -84,7 +82,6 @@ class Messages {
   std::multimap<Key, Message*> posted_;        // receives without a message, in order
   std::multimap<Key, Unexpected> unexpected_;  // messages without a receive, in order
   std::set<Op*> ops_;
-  std::string aborted_;   // why every operation fails from now on
   bool gave_up_ = false;  // some transfer: parts of it may be left over
   std::uint64_t last_id_ = 0;
 };

@@ -52,8 +52,7 @@ using Payload = std::span<const std::byte>;
 struct Peer {
   using Take = std::function<void(const Header&, Payload)>;
 
-  UniqueFd socket;  // none: this rank itself, or a rank that is gone
-  PeerState state;
+  UniqueFd socket;                    // none: this rank itself, or a rank that is gone
   std::deque<std::uint64_t> streams;  // sends that the peer accepted and that are not written yet
   bool hung_up = false;
 
@@ -78,8 +77,6 @@ class Peers {
   int rank() const { return rank_; }
   int size() const { return static_cast<int>(peers_.size()); }
   Peer& operator[](int rank) { return peers_[static_cast<std::size_t>(rank)]; }
-  const Peer& operator[](int rank) const { return peers_[static_cast<std::size_t>(rank)]; }
-  bool is_present(int rank) const { return (*this)[rank].state.kind == PeerState::Kind::present; }
   void tell_all(const Header& header, const std::string& text);
 
   // Waits, without the lock, until a socket is ready or the bell has rung.

@@ -10,7 +10,11 @@
 namespace dist::net::plain {
 
 Plain::Plain(int rank, Connections connections)
-    : nodes_(std::move(connections.nodes)), peers_(rank, std::move(connections.sockets)) {
+    : nodes_(std::move(connections.nodes)),
+      peers_(rank, std::move(connections.sockets)),
+      departures_(rank, peers_.size(), [this](int gone, const std::string& how) {
+        peers_.tell_all({.kind = Kind::death_notice, .id = static_cast<std::uint64_t>(gone)}, how);
+      }) {
   mover_ = std::thread([this] { move(); });
 }
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "dist/core/handles.h"
+#include "dist/transport/departures.h"
 #include "dist/transport/endpoint.h"
-#include "dist/transport/plain/departures.h"
 #include "dist/transport/plain/messages.h"
 #include "dist/transport/plain/peer.h"
 
@@ -77,7 +77,7 @@ class Plain {
   Activity activity_;
   std::uint64_t seen_ = 0;  // the activity that progress() has returned for
   Peers peers_;
-  Departures departures_{peers_};
+  Departures departures_;
   Messages messages_{peers_, departures_, activity_};
   bool stopping_ = false;
   std::thread mover_;

@@ -1,11 +1,11 @@
-// ServerLoop: one epoll loop over the listener and the clients. It accepts and greets, passes requests to
-// StoreService and delivers the answers, and gives up clients that are stuck. At the end,
-// StoreServer: the thread that runs it.
-#include "dist/store/server_loop.h"
-
+// StoreServer: one epoll loop over the listener and the clients, on a thread of its own. It accepts and
+// greets, passes requests to StoreService and delivers the answers, and gives up clients that are stuck or
+// misbehave.
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
+#include <map>
 #include <thread>
 
 #include <pthread.h>
@@ -16,9 +16,15 @@
 #include <unistd.h>
 
 #include "dist/core/fail.h"
+#include "dist/core/handles.h"
 #include "dist/core/log.h"
+#include "dist/core/memory/private_fd.h"
 #include "dist/core/start_thread.h"
-#include "dist/store/wire.h"
+#include "dist/store/descriptor_shortage.h"
+#include "dist/store/server_connection.h"
+#include "dist/store/socket.h"
+#include "dist/store/store_service.h"
+#include "dist/store/tcp_store.h"
 
 namespace dist {
 namespace {
@@ -31,9 +37,67 @@ UniqueFd checked(int fd, std::string_view what) {
   return UniqueFd(fd);
 }
 
+// The thread blocks all signals: the program's signals are for the program's own threads.
+std::thread start_without_signals(const std::function<void()>& run) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    std::thread thread = start_thread("the store", run);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return thread;
+  } catch (...) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw;
+  }
+}
+
 }  // namespace
 
-ServerLoop::ServerLoop(const SocketAddress& address, std::string token, const StoreLimits& limits)
+class StoreServer::Loop {
+ public:
+  Loop(const SocketAddress& address, std::string token, const StoreLimits& limits);
+  ~Loop();
+  const SocketAddress& address() const { return address_; }
+
+ private:
+  using Clock = Deadline::Clock;
+  using ClientId = StoreService::ClientId;
+
+  struct Client {
+    ServerConnection connection;
+    std::uint32_t interest;  // the events epoll reports
+  };
+  void run();
+  void watch(int operation, int fd, std::uint64_t id, std::uint32_t events);
+  int wait_ms() const;
+  void accept_clients();
+  void make_room();
+  void on_event(ClientId id, std::uint32_t events);
+  void serve(ClientId id, ServerConnection& connection);
+  void greet(ClientId id, ServerConnection& connection, ConstBytes message);
+  void deliver();
+  void settle(ClientId id, Client& client);
+  void close(ClientId id, std::string_view reason);  // an empty reason: the client left by itself
+  void give_up_on_the_stuck(Clock::time_point now);
+
+  SocketAddress address_;
+  std::string token_;
+  StoreLimits limits_;
+  PrivateFd listener_;
+  UniqueFd wake_, epoll_;
+  std::map<ClientId, Client> clients_;  // in the order in which they came
+  int strangers_ = 0;                   // clients that have not greeted yet
+  ClientId next_id_;
+  StoreService service_;
+  StoreService::Answers answers_;                            // to be delivered in this round
+  Clock::time_point next_check_ = Clock::time_point::max();  // not later than the first limit of a client
+  DescriptorShortage shortage_;
+  const pid_t owner_ = getpid();
+  std::thread thread_;
+};
+
+StoreServer::Loop::Loop(const SocketAddress& address, std::string token, const StoreLimits& limits)
     : address_(address),
       token_(std::move(token)),
       limits_(limits),
@@ -46,16 +110,30 @@ ServerLoop::ServerLoop(const SocketAddress& address, std::string token, const St
   if (address_.host == "::") address_.host = "::1";
   watch(EPOLL_CTL_ADD, listener_.get(), listener_id, EPOLLIN);
   watch(EPOLL_CTL_ADD, wake_.get(), wake_id, EPOLLIN);
+  thread_ = start_without_signals([this] { run(); });
 }
 
-void ServerLoop::watch(int operation, int fd, std::uint64_t id, std::uint32_t events) {
+StoreServer::Loop::~Loop() {
+  if (getpid() != owner_) {  // a fork: the thread and the connections are the parent's
+    thread_.detach();
+    return;
+  }
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = write(wake_.get(), &one, sizeof one);
+  thread_.join();
+  // So all are closed even if a forked child still holds copies of the descriptors.
+  shutdown(listener_.get(), SHUT_RDWR);
+  for (auto& [id, client] : clients_) shutdown(client.connection.fd(), SHUT_RDWR);
+}
+
+void StoreServer::Loop::watch(int operation, int fd, std::uint64_t id, std::uint32_t events) {
   epoll_event entry{};
   entry.events = events;
   entry.data.u64 = id;
   epoll_ctl(epoll_.get(), operation, fd, &entry);
 }
 
-void ServerLoop::run() {
+void StoreServer::Loop::run() {
   std::array<epoll_event, 64> events;
   for (;;) {
     const int n = epoll_wait(epoll_.get(), events.data(), events.size(), wait_ms());
@@ -75,24 +153,14 @@ void ServerLoop::run() {
   }
 }
 
-void ServerLoop::stop() {
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const auto written = write(wake_.get(), &one, sizeof one);
-}
-
-void ServerLoop::shut_down() {
-  shutdown(listener_.get(), SHUT_RDWR);
-  for (auto& [id, client] : clients_) shutdown(client.connection.fd(), SHUT_RDWR);
-}
-
-int ServerLoop::wait_ms() const {
+int StoreServer::Loop::wait_ms() const {
   const auto wake = std::min({service_.next_expiry(), next_check_, shortage_.next_try()});
   if (wake == Clock::time_point::max()) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(wake - Clock::now()).count();
   return static_cast<int>(std::clamp<long long>(left, 0, 3'600'000));
 }
 
-void ServerLoop::accept_clients() {
+void StoreServer::Loop::accept_clients() {
   for (int i = 0; i < accepts_a_round; ++i) {
     UniqueFd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!fd) {
@@ -113,13 +181,13 @@ void ServerLoop::accept_clients() {
   }
 }
 
-void ServerLoop::make_room() {
+void StoreServer::Loop::make_room() {
   if (strangers_ < limits_.strangers) return;
   auto oldest = std::ranges::find_if(clients_, [](auto& c) { return !c.second.connection.has_greeted(); });
   close(oldest->first, "too many connections that have not greeted");
 }
 
-void ServerLoop::on_event(ClientId id, std::uint32_t events) {
+void StoreServer::Loop::on_event(ClientId id, std::uint32_t events) {
   auto found = clients_.find(id);
   if (found == clients_.end()) return;  // closed earlier in this round
   ServerConnection& connection = found->second.connection;
@@ -133,7 +201,7 @@ void ServerLoop::on_event(ClientId id, std::uint32_t events) {
   if (auto still = clients_.find(id); still != clients_.end()) settle(id, still->second);
 }
 
-void ServerLoop::serve(ClientId id, ServerConnection& connection) {
+void StoreServer::Loop::serve(ClientId id, ServerConnection& connection) {
   try {
     const auto message = connection.frame();
     if (!message) return;
@@ -146,36 +214,14 @@ void ServerLoop::serve(ClientId id, ServerConnection& connection) {
   }
 }
 
-void ServerLoop::greet(ClientId id, ServerConnection& connection, ConstBytes message) {
-  wire::Reader in(message);
-  if (in.get<std::uint64_t>() != wire::magic)
-    fail(Errc::connection, "it does not send the greeting of a distlab client");
-  const auto version = in.get<std::uint32_t>();
-  std::string refusal;
-  if (version != wire::version) {
-    refusal = fmt::format("speaks version {} of the store's protocol, the client {}", wire::version, version);
-  } else if (in.text() != token_) {
-    refusal =
-        "refused this job's token; does it belong to another job? (DIST_JOB_TOKEN must be equal on all "
-        "ranks)";
-  }
-  connection.queue(wire::welcome(refusal));
-  if (!refusal.empty()) {
-    connection.flush();
-    return close(id, refusal);
-  }
-  LastWill will;
-  will.key = in.text();
-  will.value = in.text();
-  in.expect_end();
-  connection.drop_frame();
-  connection.welcome(std::move(will));
-  --strangers_;
-  if (!connection.flush()) close(id, "");
+void StoreServer::Loop::greet(ClientId id, ServerConnection& connection, ConstBytes message) {
+  const std::string refusal = connection.greet(message, token_);
+  if (refusal.empty()) --strangers_;
+  if (!connection.flush() || !refusal.empty()) close(id, refusal);
 }
 
 // Closing a client may produce further answers, by its last will.
-void ServerLoop::deliver() {
+void StoreServer::Loop::deliver() {
   for (std::size_t i = 0; i < answers_.size(); ++i) {
     auto found = clients_.find(answers_[i].to);
     if (found == clients_.end()) continue;
@@ -190,7 +236,7 @@ void ServerLoop::deliver() {
 }
 
 // Nothing is read from a client while it is owed a reply: so the memory that it can occupy here is bounded.
-void ServerLoop::settle(ClientId id, Client& client) {
+void StoreServer::Loop::settle(ClientId id, Client& client) {
   const bool busy = client.connection.has_output() || service_.is_waiting(id);
   std::uint32_t interest = EPOLLRDHUP;
   if (!busy) interest |= EPOLLIN;
@@ -200,7 +246,7 @@ void ServerLoop::settle(ClientId id, Client& client) {
   next_check_ = std::min(next_check_, client.connection.limit());
 }
 
-void ServerLoop::close(ClientId id, std::string_view reason) {
+void StoreServer::Loop::close(ClientId id, std::string_view reason) {
   auto node = clients_.extract(id);
   const ServerConnection& connection = node.mapped().connection;
   if (reason.empty()) {
@@ -215,7 +261,7 @@ void ServerLoop::close(ClientId id, std::string_view reason) {
   if (!will.key.empty()) service_.execute_will(will.key, will.value, answers_);
 }
 
-void ServerLoop::give_up_on_the_stuck(Clock::time_point now) {
+void StoreServer::Loop::give_up_on_the_stuck(Clock::time_point now) {
   if (now < next_check_) return;
   next_check_ = Clock::time_point::max();
   std::vector<ClientId> stuck;
@@ -233,47 +279,11 @@ void ServerLoop::give_up_on_the_stuck(Clock::time_point now) {
   }
 }
 
-namespace {
-
-// The thread blocks all signals: the program's signals are for the program's own threads.
-std::thread start_without_signals(ServerLoop& loop) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    std::thread thread = start_thread("the store", [&loop] { loop.run(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return thread;
-  } catch (...) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw;
-  }
-}
-
-}  // namespace
-
-struct StoreServer::Impl {
-  Impl(const std::string& address, std::string token, const StoreLimits& limits)
-      : loop(parse_address(address), std::move(token), limits), thread(start_without_signals(loop)) {}
-  ~Impl() {
-    if (getpid() != owner) {  // a fork: the thread and the connections are the parent's
-      thread.detach();
-      return;
-    }
-    loop.stop();
-    thread.join();
-    loop.shut_down();
-  }
-  const pid_t owner = getpid();
-  ServerLoop loop;
-  std::thread thread;
-};
-
 StoreServer::StoreServer(const std::string& address, std::string token, const StoreLimits& limits)
-    : impl_(std::make_unique<Impl>(address, std::move(token), limits)) {}
+    : loop_(std::make_unique<Loop>(parse_address(address), std::move(token), limits)) {}
 StoreServer::~StoreServer() = default;
 
-std::string StoreServer::address() const { return impl_->loop.address().str(); }
-int StoreServer::port() const { return impl_->loop.address().port; }
+std::string StoreServer::address() const { return loop_->address().str(); }
+int StoreServer::port() const { return loop_->address().port; }
 
 }  // namespace dist

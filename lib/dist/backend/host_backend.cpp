@@ -1,8 +1,8 @@
-#include "dist/backend/host_collectives.h"
+#include "dist/backend/host_backend.h"
 
 #include <fmt/format.h>
 
-#include "dist/backend/operation_options.h"
+#include "dist/backend/operation_label.h"
 #include "dist/backend/run_collective.h"
 #include "dist/backend/run_direct.h"
 
