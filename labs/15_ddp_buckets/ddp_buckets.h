@@ -52,7 +52,7 @@ struct Reducer {
 };
 
 // Part 2. Makes the buckets of a model.
-// - Input: the gradients; the limits of fill_buckets.
+// - Input: the gradients, of any shapes; that of a number has no axis. The limits of fill_buckets.
 // - Output: a Reducer whose buckets are filled from the last gradient to the first, the order in which
 //   backward computes them. `pending` is 0.
 // - Constraint: each gradient becomes a view of its bucket's memory, with its shape, dtype and elements as
@@ -86,9 +86,11 @@ void finish(Reducer& reducer);
 // Part 5. Computes the gradients of one training step from several small batches.
 // - Input: the number of batches, count >= 1. backward(batch) adds to the gradients, and calls ready() for
 //   all of them.
-// - Output: each gradient is the mean over the ranks of the sums over the batches. `syncs` is true.
+// - Output: each gradient is the mean over the ranks of the sums over the batches. `syncs` is true, whatever
+//   it was before.
 // - Constraint: calls backward(0), ..., backward(count - 1), each between start() and finish(). Only the last
 //   batch sends. No gradient is set to zero here; that is the caller's task.
+// - Error: what backward() throws reaches the caller, and `syncs` is true then, too.
 // - Example: two batches with the gradients 1 and 2 on rank 0, and 2 and 4 on rank 1: both ranks end with
 //   4.5.
 void accumulate(Reducer& reducer, int count, const std::function<void(int batch)>& backward);

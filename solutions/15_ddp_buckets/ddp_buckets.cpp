@@ -104,6 +104,10 @@ void finish(Reducer& reducer) {
 }
 
 void accumulate(Reducer& reducer, int count, const std::function<void(int batch)>& backward) {
+  struct SyncsAgain {  // also when backward throws
+    Reducer& reducer;
+    ~SyncsAgain() { reducer.syncs = true; }
+  } const syncs_again{reducer};
   for (int batch = 0; batch < count; ++batch) {
     reducer.syncs = batch + 1 == count;
     start(reducer);

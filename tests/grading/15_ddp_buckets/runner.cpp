@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "dist/core/fail.h"
 #include "dist/core/todo.h"
 #include "dist/dist.h"
 
@@ -178,14 +179,18 @@ Json finish(const Json& task) {
   return {{"error", error}, {"ends", model.ends()}};
 }
 
+// "fails_in": the batch whose backward throws; -1: none.
 Json accumulate(const Json& task) {
   Model model(task);
+  model.reducer.syncs = task.at("syncs_before");
   for (Tensor& gradient : model.gradients) gradient.fill_(task.at("before"));
   const auto& batches = task.at("batches");
   Json order = Json::array();
   const Json error = error_of([&] {
     lab::accumulate(model.reducer, static_cast<int>(batches.size()), [&](int batch) {
       order.push_back(batch);
+      if (batch == task.at("fails_in"))
+        dist::fail(dist::Errc::invalid_argument, "batch {} cannot be read", batch);
       play(model, task, batches.at(static_cast<std::size_t>(batch)));
     });
   });

@@ -55,7 +55,7 @@ Accumulation draw_accumulation(judge::Random& random, int ranks, int batches, Pl
   drawn.sums.assign(static_cast<std::size_t>(ranks), std::vector<double>(gradients, before));
   for (std::size_t rank = 0; rank < drawn.sums.size(); ++rank) {
     drawn.tasks.push_back(task_of("accumulate", drawn.play, rank));
-    drawn.tasks.back()["before"] = before;
+    drawn.tasks.back().update({{"before", before}, {"syncs_before", true}, {"fails_in", -1}});
   }
   for (int batch = 0; batch < batches; ++batch) {
     const auto values = draw_values(random, ranks, drawn.play.model);
@@ -152,9 +152,35 @@ void expect_missing_named(judge::Random& random, int ranks, std::size_t launched
   }
 }
 
-void expect_accumulated(judge::Random& random, int ranks, int batches) {
-  const auto asked = draw_accumulation(random, ranks, batches, {.model = draw_model(random, {1, 2, 2}, 100)});
+void expect_accumulated(judge::Random& random, int ranks, int batches, bool syncs_before) {
+  auto asked = draw_accumulation(random, ranks, batches, {.model = draw_model(random, {1, 2, 2}, 100)});
+  for (Json& task : asked.tasks) task["syncs_before"] = syncs_before;
   sums_are_right(answers(run(asked.tasks, false)), asked, batches);
+}
+
+void expect_syncs_after_an_error(judge::Random& random, int ranks, int batches) {
+  auto asked = draw_accumulation(random, ranks, batches, {.model = draw_model(random, {1, 2, 2}, 100)});
+  const int fails_in = random.between(0, batches - 2);  // one that sends nothing
+  for (Json& task : asked.tasks) task["fails_in"] = fails_in;
+  const auto replies = answers(run(asked.tasks, false));
+  for (std::size_t rank = 0; rank < replies.size(); ++rank) {
+    const Json& error = replies[rank].at("error");
+    const auto what = error.is_null() ? "" : error.at("what").get<std::string>();
+    const bool reached = what.find(fmt::format("batch {} cannot be read", fails_in)) != std::string::npos;
+    const bool syncs = replies[rank].at("syncs");
+    if (reached && syncs) continue;
+    if (!syncs)
+      misconception("silent_after_an_error",
+                    "backward() threw in a batch that sends nothing, and syncs is still false, so the next "
+                    "backward would send nothing; fix: set it to true also then, for instance in the "
+                    "destructor of a local object");
+    ADD_FAILURE() << fmt::format(
+        "rank {}, {} batches, and backward() throws in batch {}: accumulate() must throw the same, and syncs "
+        "must be true; {}, and syncs is {}",
+        rank, batches, fails_in, error.is_null() ? "it returned normally" : "it threw \"" + what + "\"",
+        syncs);
+    return;
+  }
 }
 
 void expect_silence(judge::Random& random, int ranks, int batches) {

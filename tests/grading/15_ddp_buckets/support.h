@@ -96,8 +96,9 @@ void expect_overlap(judge::Random& random, int ranks, double share);
 void expect_finished(judge::Random& random, int ranks);
 void expect_missing_named(judge::Random& random, int ranks, std::size_t launched);
 
-// Part 5. Checks the numbers, or what is sent.
-void expect_accumulated(judge::Random& random, int ranks, int batches);
+// Part 5. Checks the numbers, or what is sent. `syncs_before`: what the call before has left.
+void expect_accumulated(judge::Random& random, int ranks, int batches, bool syncs_before = true);
+void expect_syncs_after_an_error(judge::Random& random, int ranks, int batches);
 void expect_silence(judge::Random& random, int ranks, int batches);
 
 }  // namespace lab15

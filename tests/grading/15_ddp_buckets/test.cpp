@@ -69,6 +69,8 @@ std::vector<Gradient> draw_gradients(Random& random, const std::vector<std::stri
          dtypes[static_cast<std::size_t>(random.between(0, static_cast<int>(dtypes.size()) - 1))]});
     gradients.push_back({{random.between(1, 30)}, gradients.back().dtype});
   }
+  const auto anywhere = random.between(0, static_cast<int>(gradients.size()));
+  gradients.insert(gradients.begin() + anywhere, Gradient{{}, dtypes.front()});  // of a number: no axis
   return gradients;
 }
 
@@ -176,6 +178,9 @@ TEST(Part5Accumulate, sums_of_small_batches) {
     expect_accumulated(random, random.between(2, 4), batches);
     if (HasFailure()) return;
   }
+  expect_accumulated(random, 2, 2, false);
+  if (HasFailure()) return;
+  expect_syncs_after_an_error(random, 2, random.between(2, 4));
 }
 
 TEST(Part5Accumulate, only_the_last_one_sends) {
