@@ -45,7 +45,8 @@ struct Trainer {
   std::function<void(Tensors& weights, const Tensors& gradients)> optimize;
 };
 
-// Part 4. Trains for `steps` steps, beginning with rank 0's weights on all ranks.
+// Part 4. Trains for `steps` steps, beginning with rank 0's weights on all ranks. Without a step (steps = 0),
+// all ranks end with these.
 // - Output: after every step, all ranks have the weights that one rank would have that computes the whole
 //   batch. Only rounding may differ.
 // - Constraint: compute() and optimize() are called once per step on every rank. The weights are sent at the
@@ -54,7 +55,8 @@ struct Trainer {
 //   gradients 1 (over 2 samples) and 4 (over 1 sample). After one step both have 1.0 - 0.1 * 2 = 0.8.
 void train(Tensors& weights, int steps, const Trainer& trainer);
 
-// Part 5. The same training by a parameter server, which is rank 0. All ranks begin with rank 0's weights.
+// Part 5. The same training by a parameter server, which is rank 0. All ranks begin with rank 0's weights,
+// and end with these if there is no step.
 // - Constraint: only send, recv, isend and irecv, and every message has rank 0 at one end. In every step all
 //   ranks call compute(). The other ranks send the server their gradients and their numbers of samples. The
 //   server averages, calls optimize(), and sends the new weights to all ranks. optimize() is called only on

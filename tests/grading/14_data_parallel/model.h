@@ -17,7 +17,7 @@ struct Sample {
   double scale, target;
 };
 
-// The mean over the samples; for no samples, no numbers.
+// The mean over the samples; for no samples, NaN.
 inline Numbers gradients_of(const Numbers& weights, const std::vector<Sample>& samples) {
   const auto n = static_cast<double>(samples.size());
   Numbers gradients(weights.size(), n > 0 ? 0 : std::nan(""));

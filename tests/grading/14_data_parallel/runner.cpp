@@ -2,6 +2,9 @@
 // functions as the task says. It returns what the caller sees in its own memory.
 #include "judge/runner.h"
 
+#include <cmath>
+#include <string_view>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -86,10 +89,21 @@ void take_step(lab14::Optimizer& optimizer, lab::Tensors& weights, const lab::Te
   write(weights, numbers);
 }
 
+// Whether nothing was ever written to this memory: it holds what the simulation fills new memory with.
+bool is_unwritten(const Tensor& t) {
+  const auto bytes = [](const Tensor& of) {
+    return std::string_view(static_cast<const char*>(of.raw()), of.nbytes());
+  };
+  const Tensor fresh = dist::empty(t.shape(), t.dtype());
+  const bool shows = bytes(fresh).find_first_not_of('\0') != std::string_view::npos;
+  return shows && bytes(t) == bytes(fresh);
+}
+
 void check_step(int step, std::int64_t steps) {
   if (step >= 0 && step < steps) return;
-  dist::fail(dist::Errc::invalid_argument, "compute() was called for step {}; this run has {}", step,
-             steps == 1 ? "part 0 only" : fmt::format("parts 0 to {}", steps - 1));
+  dist::fail(dist::Errc::invalid_argument,
+             "compute() was called for step {}; the number of steps is {}, and the first one is step 0", step,
+             steps);
 }
 
 Json training(const std::string& call, const Json& task) {
@@ -98,13 +112,19 @@ Json training(const std::string& call, const Json& task) {
   const auto batches = batches_of(task);
   lab14::Optimizer optimizer(task.at("optimizer"), task.at("lr"));
   Json computed = Json::array();
+  bool was_unwritten = false;
   const lab::Trainer trainer{
       .compute = [&](int step, const lab::Tensors& now, lab::Tensors& gradients) -> std::int64_t {
         check_step(step, std::ssize(batches));
         computed.push_back(step);
         const auto& samples = batches[static_cast<std::size_t>(step)];
         if (!samples.empty()) write(gradients, lab14::gradients_of(flat(now), samples));
-        if (samples.empty() && task.at("nan")) write(gradients, lab14::gradients_of(flat(now), {}));
+        for (Tensor& t : gradients) {
+          // Such memory may hold anything, also NaN. What the program has written stays as it is.
+          if (!samples.empty() || !is_unwritten(t)) continue;
+          t.fill_(std::nan(""));
+          was_unwritten = true;
+        }
         return std::ssize(samples);
       },
       .optimize = [&](lab::Tensors& now,
@@ -115,7 +135,7 @@ Json training(const std::string& call, const Json& task) {
   else
     lab::train_with_server(weights, steps, trainer);
   auto result = seen(given, weights);
-  result.update({{"computed", computed}, {"optimized", optimizer.steps()}});
+  result.update({{"computed", computed}, {"optimized", optimizer.steps()}, {"was_unwritten", was_unwritten}});
   return result;
 }
 

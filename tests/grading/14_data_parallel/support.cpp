@@ -78,10 +78,8 @@ judge::SimRun run(const Training& training) {
   std::vector<Json> tasks;
   for (std::size_t rank = 0; rank < training.first.size(); ++rank) {
     Json task = form_task(training.call, training.form, training.first[rank]);
-    task.update({{"optimizer", training.optimizer},
-                 {"lr", lr(training.optimizer)},
-                 {"nan", training.nan},
-                 {"batches", Json::array()}});
+    task.update(
+        {{"optimizer", training.optimizer}, {"lr", lr(training.optimizer)}, {"batches", Json::array()}});
     for (const auto& step : training.batches) {
       Json batch = Json::array();
       for (const Sample& sample : step[rank]) batch.push_back({sample.scale, sample.target});

@@ -48,7 +48,6 @@ struct Training {
   Form form;
   OfRanks first;                                          // weights at the beginning
   std::vector<std::vector<std::vector<Sample>>> batches;  // [step][rank]
-  bool nan = false;                                       // whether gradients of no samples are NaN
   int ranks() const { return static_cast<int>(first.size()); }
   int steps() const { return static_cast<int>(batches.size()); }
 };

@@ -1,5 +1,6 @@
 // Lab 14, parts 4 and 5: n ranks compared with one process that has the whole batch.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -112,6 +113,11 @@ const std::vector<TrainIdea>& train_ideas() {
 }
 
 void diagnose_weights(const Training& training, const std::vector<Json>& replies) {
+  if (training.steps() == 0)
+    return misconception(
+        "no_first_broadcast",
+        "there was no step, and the ranks do not have rank 0's weights; fix: send these before "
+        "the loop over the steps, not in the first of them");
   for (const TrainIdea& idea : train_ideas()) {
     const auto theirs = trained(training, idea.way);
     bool fits = true;
@@ -119,6 +125,13 @@ void diagnose_weights(const Training& training, const std::vector<Json>& replies
       fits = fits && distance(theirs[rank], numbers_of(replies[rank])) < 1e-6;
     if (fits) return misconception(idea.name, idea.in_words);
   }
+  const auto is_nan = [](double x) { return std::isnan(x); };
+  const auto was_unwritten = [](const Json& reply) { return reply.at("was_unwritten") == true; };
+  if (std::ranges::any_of(replies, was_unwritten) && std::ranges::any_of(numbers_of(replies[0]), is_nan))
+    misconception("counts_on_new_memory",
+                  "compute() does not change the gradients of a rank without samples, and these were never "
+                  "written: new memory (empty) may hold anything, also NaN, which stays NaN times 0; fix: "
+                  "contribute zeros on such a rank (zero_())");
 }
 
 }  // namespace
@@ -145,11 +158,11 @@ void expect_trained(const Training& training) {
   std::vector<int> order(static_cast<std::size_t>(training.steps()));
   std::iota(order.begin(), order.end(), 0);
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
-    const auto what = fmt::format("{} on {} ranks, {}, after step {}", training.call, training.ranks(),
+    const auto what = fmt::format("{} on {} ranks, {}, after {} steps", training.call, training.ranks(),
                                   training.optimizer, training.steps());
     if (replies[rank].at("computed") != Json(order)) {
-      ADD_FAILURE() << fmt::format("{}: rank {} must call compute() for steps 0 to {}; it called it for {}",
-                                   what, rank, training.steps() - 1, replies[rank].at("computed").dump());
+      ADD_FAILURE() << fmt::format("{}: rank {} must call compute() for the steps {}; it called it for {}",
+                                   what, rank, Json(order).dump(), replies[rank].at("computed").dump());
       return;
     }
     const auto got = numbers_of(replies[rank]);
