@@ -55,7 +55,8 @@ double evaluate(dist::nn::Module& model, const dist::data::Dataset& samples);
 // Part 4. Writes a checkpoint. Every rank calls it; rank 0 writes the file, and no other rank writes
 // anything.
 // - Input: a file that all ranks can read; what to save. You choose the names in the file.
-// - Constraint: the file contains everything that a run needs in order to continue.
+// - Constraint: the file contains everything that a run needs in order to continue. A file that is there
+//   already is replaced at once: a run that is killed meanwhile leaves the old one or the new one, complete.
 // - Example: after one epoch it may contain model.conv1.weight, ..., optimizer.0.momentum_buffer, ..., and
 //   epochs_done = 1.
 void save_checkpoint(const std::filesystem::path& file, dist::nn::Module& model,

@@ -108,7 +108,16 @@ bool check_resumed_results(const Asked& asked, int killed_in, const Json& whole,
 
 void expect_never_without(const Asked& asked) {
   const auto replies = answers(run(asked, "save", {{"epochs_done", 1}, {"old", true}}));
-  if (replies.empty() || !replies[0].at("was_without")) return;
+  if (replies.empty()) return;
+  if (replies[0].at("was_overwritten")) {
+    misconception("overwrites_the_old_checkpoint",
+                  "a run that is killed while it writes, or copies, over its checkpoint has neither the old "
+                  "nor the new one; fix: write another file beside it, and rename that one to its name when "
+                  "it is complete, as save_safetensors() does");
+    ADD_FAILURE() << "save_checkpoint writes the new checkpoint into the old file; it must take its place";
+    return;
+  }
+  if (!replies[0].at("was_without")) return;
   misconception(
       "a_moment_without_a_checkpoint",
       "a run that is killed while it saves has no checkpoint; fix: leave the old file where it is, and let "

@@ -35,22 +35,39 @@ Device get_device(Caller) { return has_own_device ? Device{DeviceType::cpu, 1} :
 
 namespace {
 
-// The path of the checkpoint, and whether a file there was removed.
+// The path of the checkpoint, and whether a file there was removed, or moved away.
 std::string guarded;
 bool was_removed = false;
 
-int remove_file(int folder, const char* path, int flags) {
+void goes_away(const char* path) {
   struct stat its {};
   was_removed = was_removed || (!guarded.empty() && path == guarded && ::stat(path, &its) == 0);
+}
+
+int remove_file(int folder, const char* path, int flags) {
+  goes_away(path);
   return static_cast<int>(::syscall(SYS_unlinkat, folder, path, flags));
 }
 
 }  // namespace
 
-// Instead of the C library's: std::filesystem::remove() comes here, too.
+// Instead of the C library's: std::filesystem's remove() and rename() come here, too.
 extern "C" {
 int unlinkat(int folder, const char* path, int flags) noexcept { return remove_file(folder, path, flags); }
 int unlink(const char* path) noexcept { return remove_file(AT_FDCWD, path, 0); }
+int rename(const char* from, const char* to) noexcept {
+  goes_away(from);
+  return static_cast<int>(::syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
+}
+// The sandbox refuses this call, and then the library writes into an older file instead of replacing it. Here
+// it succeeds where the owner may do already what it says.
+int fchmod(int file, mode_t mode) noexcept {
+  struct stat its {};
+  constexpr mode_t of_owner = S_IRWXU;
+  if (::fstat(file, &its) == 0 && (its.st_mode & of_owner) == (mode & of_owner)) return 0;
+  errno = ENOSYS;
+  return -1;
+}
 int remove(const char* path) noexcept {
   const int result = remove_file(AT_FDCWD, path, 0);
   return result == 0 || errno != EISDIR ? result : remove_file(AT_FDCWD, path, AT_REMOVEDIR);
@@ -147,8 +164,9 @@ class Folder {
     std::string bytes;
     for (std::size_t i = 0; i < hex.size(); i += 2)
       bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
-    std::ofstream(file(), std::ios::binary) << bytes;
+    write(bytes);
   }
+  void write(const std::string& bytes) const { std::ofstream(file(), std::ios::binary) << bytes; }
   // "files": how many there are; "bytes": those of our file, null without one.
   Json content() const {
     Json result{{"files", std::distance(fs::directory_iterator(path_), fs::directory_iterator())},
@@ -235,30 +253,35 @@ Json state_of(nn::Module& model, const nn::Optimizer& optimizer) {
   return {{"model", lab16::flat(model.state_dict())}, {"optimizer", lab16::flat(optimizer.state_dict())}};
 }
 
-// Whether there is a moment without a checkpoint while `save` replaces an older one, because that is removed
-// first.
+const std::string older_file = "an older checkpoint";
+
+// How `save` replaces the older file at that path. "was_without": there is a moment without one, because the
+// older one is removed first. "was_overwritten": its own bytes are others now, whatever the path names.
 template <class F>
-bool removes(const fs::path& file, const F& save) {
+Json replaced(const fs::path& file, const F& save) {
+  std::ifstream older(file, std::ios::binary);
   guarded = file;
   was_removed = false;
   save();
   guarded.clear();
-  return was_removed;
+  const std::string left(std::istreambuf_iterator<char>(older), {});
+  return {{"was_without", was_removed}, {"was_overwritten", older.is_open() && left != older_file}};
 }
 
 // A state that differs between ranks only as in a real run, which means not at all. "old": rank 0 finds an
 // older file at the path.
 Json save(const Json& task) {
   const Folder folder;
-  if (task.value("old", false) && dist::get_rank() == 0) folder.put("6f6c64");
+  if (task.value("old", false) && dist::get_rank() == 0) folder.write(older_file);
   Counting model(model_of(task));
   model.to(dist::get_device());
   auto optimizer = optimizer_of(model, task);
   for (auto* parameter : model.parameters()) parameter->grad.fill_(0.25);
   optimizer.step();
-  const bool was_without = removes(
+  Json reply = replaced(
       folder.file(), [&] { lab::save_checkpoint(folder.file(), model, optimizer, task.at("epochs_done")); });
-  return {{"state", state_of(model, optimizer)}, {"folder", folder.content()}, {"was_without", was_without}};
+  reply.update({{"state", state_of(model, optimizer)}, {"folder", folder.content()}});
+  return reply;
 }
 
 Json load(const Json& task) {
