@@ -25,6 +25,8 @@ inline std::string usage_words(const std::string& complaint) {
       {R"((.+): (.*) not in \{(.+)\})", R"($1 takes one of $3, not "$2")"},
       {R"(A subcommand is required)", "the command is missing"},
       {R"((.+) is required)", "$1 is missing"},
+      {R"(The following arguments? (?:was|were) not expected: (?:.* )?(-\S*[a-z]\S*)(?: .*)?)",
+       R"(there is no option "$1")"},
       {R"(The following arguments? (?:was|were) not expected: (.+))", R"(unexpected argument "$1")"},
       {R"((.+) excludes (.+))", "$1 and $2 cannot be combined: leave one of them out"},
       {R"((.+) requires (.+))", "$1 needs $2 as well"},

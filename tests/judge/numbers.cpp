@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 
 #include <fmt/format.h>
@@ -21,6 +22,10 @@ double real(const Json& number) {
   return number.is_number() ? number.get<double>() : std::numeric_limits<double>::quiet_NaN();
 }
 
+std::string counted(std::int64_t count, const char* one) {
+  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+}
+
 std::string text(const Numbers& numbers) {
   constexpr std::size_t most = 12;
   const auto shown = std::min(numbers.size(), most);
@@ -31,7 +36,7 @@ std::string text(const Numbers& numbers) {
 
 std::string difference(const Numbers& expected, const Numbers& got) {
   if (expected.size() != got.size())
-    return fmt::format("{} elements and not {}", got.size(), expected.size());
+    return fmt::format("{} and not {}", counted(std::ssize(got), "element"), expected.size());
   const auto at = std::ranges::mismatch(expected, got).in1 - expected.begin();
   const auto i = static_cast<std::size_t>(at);
   return fmt::format("element {} is {} and not {}", i, got[i], expected[i]);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "distlab/results/text.h"
+#include "distlab/starter.h"
 #include "distlab/terminal.h"
 #include "distlab/workspace.h"
 
@@ -33,7 +34,7 @@ class TestPrinter {
     before_ = first;
     fmt::print("  {} {:>2}/{:<2}  {}{}\n", styled(passed ? Style::good : Style::bad, passed ? "✓" : "✗"),
                test.points, test.max_points, title_of(test.name),
-               is_as_before ? styled(Style::dim, ": the same") : "");
+               is_as_before ? styled(Style::dim, ": the same message") : "");
     if (is_first)
       print_notes(test);
     else if (!is_as_before)
@@ -88,6 +89,20 @@ void print_next_lab(const Lab& lab) {
                          : fmt::format("./distlab start {}", next->number));
 }
 
+// Prints where another file of the lab's name is, if the lab's own is untouched: students save it elsewhere
+// by mistake.
+void print_misplaced(const Lab& lab) {
+  if (is_begun(lab)) return;
+  const auto graded = edited_file(lab);
+  for (const auto& folder : {fs::current_path(), workspace().root, workspace().root / "labs"}) {
+    const auto other = folder / graded.filename();
+    if (!fs::exists(other) || fs::equivalent(other, graded)) continue;
+    fmt::print("{} is untouched, and only this file was graded; yours may be {}: move it there\n",
+               fs::relative(graded, workspace().root).string(), other.string());
+    return;
+  }
+}
+
 void print_next(const Lab& lab, const GradeRecord& record) {
   const Grade& grade = *record.grade;
   const auto failed = std::ranges::find_if(
@@ -118,6 +133,7 @@ void print_grade(const Lab& lab, const GradeRecord& record) {
     fmt::print(
         "Practice, not a trusted grade: your code ran without a sandbox\n"
         "(./distlab doctor says why).\n");
+  if (record.graded_file == "lab") print_misplaced(lab);
   print_next(lab, record);
 }
 

@@ -7,6 +7,7 @@
 
 #include "dist/core/fail.h"
 
+#include "distlab/suggest.h"
 #include "distlab/workspace.h"
 
 namespace distlab {
@@ -60,21 +61,28 @@ Lab find_lab(const std::string& asked) {
   const std::string folder = last_folder(asked);
   if (asked == "all" || asked == "begun")
     dist::fail(dist::Errc::invalid_argument, "\"{}\" is only for ./distlab grade; name one lab", asked);
-  std::string all;
+  const auto labs = find_labs();
   std::vector<Lab> begin_so;
-  for (const auto& lab : find_labs()) {
+  for (const auto& lab : labs) {
     const bool by_number = number && lab.number == *number;
     const bool by_name = !number && !asked.empty() && name_of(lab).starts_with(asked);
     const bool by_folder = folder.find('_') != folder.npos && lab.folder.starts_with(folder);
     if (by_number || by_folder || (by_name && name_of(lab) == asked)) return lab;
     if (by_name) begin_so.push_back(lab);
-    all += (all.empty() ? "" : ", ") + lab.folder;
   }
   if (begin_so.size() == 1) return begin_so.front();
   if (begin_so.size() > 1)
     dist::fail(dist::Errc::invalid_argument, "\"{}\" may be {} or {}; give more of its name, or its number",
                asked, begin_so[0].folder, begin_so[1].folder);
-  dist::fail(dist::Errc::invalid_argument, "there is no lab \"{}\"; choose one of {}", asked, all);
+  std::vector<std::string> names;
+  for (const auto& lab : labs) {
+    names.push_back(name_of(lab));
+    names.push_back(name_of(lab).substr(0, name_of(lab).find('_')));  // is understood, too
+  }
+  const std::string meant = number ? "" : closest(asked, names);
+  dist::fail(dist::Errc::invalid_argument, "there is no lab \"{}\"; {}", asked,
+             meant.empty() ? "./distlab list shows all labs, with their numbers"
+                           : fmt::format("did you mean \"{}\"?", meant));
 }
 
 std::optional<Lab> asked_lab(const std::string& asked) {
@@ -82,7 +90,7 @@ std::optional<Lab> asked_lab(const std::string& asked) {
     return find_lab(asked);
   } catch (const dist::Error& error) {
     if (error.code() != dist::Errc::invalid_argument) throw;
-    std::fputs(fmt::format("{}\n", error.what()).c_str(), stderr);
+    std::fputs(fmt::format("distlab: {}\n", error.what()).c_str(), stderr);
     return std::nullopt;
   }
 }

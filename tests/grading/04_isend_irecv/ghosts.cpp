@@ -54,7 +54,7 @@ const std::vector<GhostIdea>& ghost_ideas() {
        [](const Slices& s, int rank, bool above) { return from_neighbour(s, rank, above, true, 1); }},
       {"the_grid_as_a_ring",
        "the first and the last rank are treated as neighbours, but the grid has a border: rank 0 has no "
-       "neighbour above and the last rank none below",
+       "neighbour above and the last rank none below; fix: leave these messages out",
        [](const Slices& s, int rank, bool above) {
          const int n = static_cast<int>(s.size());
          const auto& slice = s[static_cast<std::size_t>((rank + (above ? n - 1 : 1)) % n)];
@@ -91,14 +91,23 @@ void check_ghosts(const Slices& before, const Slices& got, const Grid& grid) {
         break;
       }
       const bool is_ghost = row == 0 || row + 1 == right[rank].size();
+      if (!is_ghost)
+        misconception("own_row_overwritten",
+                      "one of the rank's own rows was overwritten; fix: send field[1] and field[rows], and "
+                      "receive into field[0] and field[rows + 1]");
       ADD_FAILURE() << fmt::format(
-          "rank {} of {}, {} rows of {} elements: {} row field[{}] must begin with {} and end with {}; it "
-          "begins with {} and ends with {}",
-          rank, grid.ranks, grid.rows, grid.columns, is_ghost ? "ghost" : "own", row, right[rank][row][0],
-          right[rank][row][1], got[rank][row][0], got[rank][row][1]);
+          "exchange_ghosts on {}: {} row field[{}] of rank {} must begin with {} and end with {}; it begins "
+          "with {} and ends with {}",
+          grid.text(), is_ghost ? "ghost" : "own", row, rank, right[rank][row][0], right[rank][row][1],
+          got[rank][row][0], got[rank][row][1]);
       return;
     }
   }
+}
+
+judge::SimRun run_exchange(const Slices& before, const Grid& grid, const How& how) {
+  return run("exchange_ghosts on " + grid.text(), grid_tasks({{"call", "exchange_ghosts"}}, before, grid),
+             how);
 }
 
 // The source lines where a rank calls point-to-point operations.
@@ -119,6 +128,11 @@ bool one_call_on_each(const judge::SimRun& done) {
 }
 
 }  // namespace
+
+std::string Grid::text() const {
+  return fmt::format("{} with {} of {}{}", counted(ranks, "rank"), counted(rows, "row"),
+                     counted(columns, "element"), ranks == 1 ? "" : " each");
+}
 
 Slices draw_slices(judge::Random& random, const Grid& grid) {
   Slices slices(static_cast<std::size_t>(grid.ranks));
@@ -145,8 +159,8 @@ Slices slices_of(const std::vector<Json>& fields, const Grid& grid) {
   for (std::size_t rank = 0; rank < fields.size(); ++rank) {
     slices.push_back(fields[rank]);
     if (slices.back().size() == static_cast<std::size_t>(grid.all_rows())) continue;
-    ADD_FAILURE() << fmt::format("rank {}: field must keep its {} rows; it has {}", rank, grid.all_rows(),
-                                 slices.back().size());
+    ADD_FAILURE() << fmt::format("{}: field must keep its {} rows; on rank {} it has {}", grid.text(),
+                                 grid.all_rows(), rank, slices.back().size());
     return {};
   }
   return slices;
@@ -154,7 +168,7 @@ Slices slices_of(const std::vector<Json>& fields, const Grid& grid) {
 
 void expect_ghosts(judge::Random& random, const Grid& grid, const How& how) {
   const auto before = draw_slices(random, grid);
-  const auto done = run(grid_tasks({{"call", "exchange_ghosts"}}, before, grid), how);
+  const auto done = run_exchange(before, grid, how);
   const auto got = slices_of(answers(done), grid);
   check_ghosts(before, got, grid);
 }
@@ -163,7 +177,7 @@ void expect_one_batch_at_once(int ranks) {
   judge::Random random("batch");
   const Grid grid{ranks, 2, many};
   const auto before = draw_slices(random, grid);
-  const auto done = run(grid_tasks({{"call", "exchange_ghosts"}}, before, grid), {.timed = true});
+  const auto done = run_exchange(before, grid, {.timed = true});
   const auto got = slices_of(answers(done), grid);
   if (got.empty()) return;
   check_ghosts(before, got, grid);

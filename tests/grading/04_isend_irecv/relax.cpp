@@ -98,22 +98,26 @@ void diagnose(const Slices& before, const Slices& got, int steps) {
   }
 }
 
+std::string about(const Grid& grid, int steps) {
+  return fmt::format("relax on {}, {}", grid.text(), counted(steps, "step"));
+}
+
 void check_relaxed(const Slices& before, const Slices& got, const Grid& grid, int steps) {
   const auto right = relaxed(before, steps);
   const auto [rank, row] = first_difference(right, got);
   if (rank == right.size()) return;
   diagnose(before, got, steps);
   ADD_FAILURE() << fmt::format(
-      "rank {} of {}, {} rows of {} elements, after {} steps: field[{}] must begin with {} and end with {}, "
-      "as on one rank; it begins with {} and ends with {}",
-      rank, grid.ranks, grid.rows, grid.columns, steps, row, right[rank][row][0], right[rank][row][1],
-      got[rank][row][0], got[rank][row][1]);
+      "{}: field[{}] of rank {} must begin with {} and end with {}, as on one rank; it begins with {} and "
+      "ends with {}",
+      about(grid, steps), row, rank, right[rank][row][0], right[rank][row][1], got[rank][row][0],
+      got[rank][row][1]);
 }
 
 judge::SimRun run_relax(const Slices& before, const Grid& grid, int steps, double row_seconds,
                         const How& how) {
   const Json task{{"call", "relax"}, {"steps", steps}, {"seconds", row_seconds}};
-  return run(grid_tasks(task, before, grid), how);
+  return run(about(grid, steps), grid_tasks(task, before, grid), how);
 }
 
 // Whether there was a right answer; checks the calls of the rule and the rows.
@@ -128,10 +132,10 @@ bool check_answers(const std::vector<Json>& replies, const Slices& before, const
     const int calls = replies[rank].at("calls");
     if (calls == steps * grid.rows) continue;
     misconception("makes_rows_twice",
-                  "each step computes every own row once; with a single row, the first row is also the last");
-    ADD_FAILURE() << fmt::format(
-        "rank {}: {} rows in {} steps need {} calls of the rule; it was called {} times", rank, grid.rows,
-        steps, steps * grid.rows, calls);
+                  "each step computes every own row once; with a single row, the first row is also the last; "
+                  "fix: if rows = 1, compute it once");
+    ADD_FAILURE() << fmt::format("{}: rank {} must call the rule {}; it made {}", about(grid, steps), rank,
+                                 counted(steps * grid.rows, "time"), counted(calls, "call"));
     return false;
   }
   return true;

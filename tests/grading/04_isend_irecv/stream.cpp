@@ -26,16 +26,18 @@ judge::SimRun run_stream(const Stream& stream, const How& how) {
                      {"first", stream.first},
                      {"seconds", seconds}});
   }
-  return run(tasks, how);
+  return run(
+      fmt::format("a stream of {} of {}", counted(stream.blocks, "block"), counted(stream.length, "element")),
+      tasks, how);
 }
 
-bool check_order(const Json& answer, int rank, int blocks) {
+bool check_order(const std::string& about, const Json& answer, int rank, int blocks) {
   std::vector<double> right;
   for (int i = 0; i < blocks; ++i) right.push_back(i);
   if (answer.at("order") == Json(right)) return true;
   const auto* const call = rank == 0 ? "produce" : "consume";
   ADD_FAILURE() << fmt::format(
-      "rank {}: {} must be called for the blocks {} in this order; it was called for {}", rank, call,
+      "{}rank {}: {} must be called for the blocks {} in this order; it was called for {}", about, rank, call,
       shown(right), shown(answer.at("order")));
   return false;
 }
@@ -48,7 +50,7 @@ void more_than_two_buffers() {
 }
 
 // Block i must be in buffers[i % 2], at either end.
-bool check_places(const Json& answer, int rank) {
+bool check_places(const std::string& about, const Json& answer, int rank) {
   const std::vector<int> places = answer.at("places");
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (places[i] == static_cast<int>(i % 2)) continue;
@@ -60,7 +62,8 @@ bool check_places(const Json& answer, int rank) {
           "a block is in the other buffer; fix: use buffers[i % 2] for block i, so that one buffer is "
           "free while the other one is being sent or received");
     ADD_FAILURE() << fmt::format(
-        "rank {}: {} got {} for block {}; expected buffers[{}]", rank, rank == 0 ? "produce" : "consume",
+        "{}rank {}: {} got {} for block {}; expected buffers[{}]", about, rank,
+        rank == 0 ? "produce" : "consume",
         places[i] < 0 ? "a tensor that is neither of the two buffers" : fmt::format("buffers[{}]", places[i]),
         i, i % 2);
     return false;
@@ -74,7 +77,8 @@ bool check_stream(const judge::SimRun& done, const Stream& stream) {
   if (replies.empty()) return false;
   for (const int rank : {0, 1}) {
     const Json& reply = replies[static_cast<std::size_t>(rank)];
-    if (!check_order(reply, rank, stream.blocks) || !check_places(reply, rank)) return false;
+    if (!check_order(done.about, reply, rank, stream.blocks) || !check_places(done.about, reply, rank))
+      return false;
   }
   const Json& seen = replies[1].at("seen");
   for (int i = 0; i < stream.blocks; ++i) {
@@ -84,9 +88,8 @@ bool check_stream(const judge::SimRun& done, const Stream& stream) {
     if (got == right) continue;
     if (std::ranges::count(seen, right) != 0)
       misconception("wrong_buffer", "the block is in the other buffer; fix: use buffers[i % 2] for block i");
-    ADD_FAILURE() << fmt::format(
-        "{} blocks of {} elements: consume({}) must see {}; it saw {} (-1: nothing arrived)", stream.blocks,
-        stream.length, i, shown(right), shown(got));
+    ADD_FAILURE() << fmt::format("{}consume({}) must see {}; it saw {} (-1: nothing arrived)", done.about, i,
+                                 shown(right), shown(got));
     return false;
   }
   return true;

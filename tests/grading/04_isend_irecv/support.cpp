@@ -34,10 +34,21 @@ bool is_cycle(const dist::check::Finding& finding) {
                              [&](const auto& party) { return std::ranges::any_of(party.waits_for, waits); });
 }
 
+bool receives_too_much(const dist::check::Finding& finding) {
+  return std::ranges::any_of(finding.parties,
+                             [](const auto& party) { return party.doing.starts_with("recv"); });
+}
+
 // Only what this lab is about; the finding's own text reports the rest.
 void diagnose(const dist::check::Finding& finding) {
   if (finding.code == Code::deadlock) {
-    if (!is_cycle(finding)) return;
+    if (!is_cycle(finding)) {
+      if (receives_too_much(finding))
+        misconception("more_receives_than_messages",
+                      "a receive was started for a message that no rank sends; fix: give each send one "
+                      "receive, and each receive one send, also when there are fewer messages than buffers");
+      return;
+    }
     misconception("waits_before_all_have_started",
                   "a rank waits for a send before its own receive has been started; fix: start both "
                   "directions first, then wait");
@@ -62,8 +73,9 @@ void diagnose(const dist::check::Finding& finding) {
 
 }  // namespace
 
-judge::SimRun run(const std::vector<Json>& tasks, const How& how) {
+judge::SimRun run(const std::string& about, const std::vector<Json>& tasks, const How& how) {
   judge::SimPlan plan;
+  plan.about = about + (how.eager ? ", eager sends" : "");
   plan.tasks = tasks;
   if (how.timed) plan.topology = topology;
   plan.eager = how.eager;

@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "judge/exam.h"
+#include "judge/numbers.h"
 #include "judge/sim_run.h"
 
 namespace lab04 {
 
-using judge::Json;
+using judge::counted, judge::Json;
 
 // Where time is checked, messages take long: 10 Gb/s Ethernet, one rank per node.
 struct How {
@@ -17,7 +18,8 @@ struct How {
   bool eager = false;         // sends return at once
   std::string schedule = "";  // as in judge::SimPlan
 };
-judge::SimRun run(const std::vector<Json>& tasks, const How& how = {});
+// `about` says what the run is, before each complaint: "a stream of 2 blocks".
+judge::SimRun run(const std::string& about, const std::vector<Json>& tasks, const How& how = {});
 
 // Like SimRun::answers(); it also names the misconception that a finding shows.
 std::vector<Json> answers(const judge::SimRun& run);
@@ -54,6 +56,7 @@ void expect_overlap_time(double computation_seconds, const How& how);
 struct Grid {
   int ranks, rows, columns;
   int all_rows() const { return rows + 2; }
+  std::string text() const;  // "3 ranks with 1 row of 2 elements each"
 };
 void expect_ghosts(judge::Random& random, const Grid& grid, const How& how);
 void expect_one_batch_at_once(int ranks);

@@ -24,7 +24,8 @@ struct Swapped {
   bool check(const Json& answer) const {
     const auto who = fmt::format("rank {} of {}, partner {}", rank, world_size, partner);
     if (answer.at("mine") != Json(mine)) {
-      misconception("changes_its_input", "the tensor that is sent must not change");
+      misconception("changes_its_input",
+                    "the tensor that is sent must not change; fix: write only to the received one");
       ADD_FAILURE() << fmt::format("{}: it sends {}; after {} that tensor holds {}", who, shown(mine), call,
                                    shown(answer.at("mine")));
       return false;
@@ -38,9 +39,10 @@ struct Swapped {
       return false;
     }
     if (call == "overlap" && answer.at("calls") != 1) {
-      misconception("computes_twice_or_never", "compute() is the caller's work, so it must run exactly once");
-      ADD_FAILURE() << fmt::format("{}: compute() must run once; it ran {} times", who,
-                                   answer.at("calls").get<int>());
+      misconception("computes_twice_or_never",
+                    "compute() is the caller's work, so it must run exactly once; fix: call it in one place");
+      ADD_FAILURE() << fmt::format("{}: compute() must run once; it ran {}", who,
+                                   counted(answer.at("calls").get<int>(), "time"));
       return false;
     }
     return true;
@@ -139,7 +141,8 @@ void expect_swapped(judge::Random& random, const std::string& call, const std::v
                      {"values", small_numbers(random, length)},
                      {"seconds", 1e-6 * random.between(0, 20)}});
   }
-  const auto replies = answers(run(tasks, how));
+  const auto replies =
+      answers(run(fmt::format("{} on {}", call, counted(std::ssize(partners), "rank")), tasks, how));
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
     const auto partner = static_cast<std::size_t>(partners[rank]);
     const Swapped right{call,
@@ -167,8 +170,10 @@ void expect_swaps_apart(judge::Random& random, const std::string& call) {
   for (const int late : {0, 1, 2, -1, -1}) {
     for (std::size_t rank = 0; rank < tasks.size(); ++rank)
       for (Json& round : tasks[rank]["rounds"]) round["delay"] = std::cmp_equal(rank, late) ? 1e-3 : 0.0;
+    const auto what = fmt::format("{} swaps in a row with changing partners{}", swaps,
+                                  late >= 0 ? fmt::format(", rank {} is late", late) : "");
     const auto schedule = late >= 0 ? std::string() : std::to_string(random.between(1, 1'000'000));
-    const auto done = run(tasks, {.schedule = schedule});
+    const auto done = run(what, tasks, {.schedule = schedule});
     for (int rank = 0; rank < ranks; ++rank) diagnose_sources(done, rank, partners);
     const auto replies = answers(done);
     for (std::size_t rank = 0; rank < replies.size(); ++rank) {
@@ -178,11 +183,8 @@ void expect_swaps_apart(judge::Random& random, const std::string& call) {
         const Json& got = replies[rank].at(k);
         if (got.at("mine") == values(rank) && got.at("theirs") == values(partner)) continue;
         ADD_FAILURE() << fmt::format(
-            "{} swaps in a row with changing partners{}: after {} number {} with partner {}, rank {} must "
-            "have "
-            "received {}; it has {}",
-            swaps, late >= 0 ? fmt::format(", rank {} is late", late) : "", call, k, partner, rank,
-            shown(values(partner)), shown(got.at("theirs")));
+            "{}: after {} number {} with partner {}, rank {} must have received {}; it has {}", what, call, k,
+            partner, rank, shown(values(partner)), shown(got.at("theirs")));
         return;
       }
     }
@@ -191,7 +193,7 @@ void expect_swaps_apart(judge::Random& random, const std::string& call) {
 }
 
 void expect_swap_time(const How& how) {
-  const auto done = run(long_tasks("swap_with", 0), how);
+  const auto done = run("swap_with on 2 ranks", long_tasks("swap_with", 0), how);
   if (!long_answers_are_right("swap_with", done) || !each_waits(done)) return;
   const double once = transfer_seconds();
   expect_within(done, once, "both directions at once take as long as one direction",
@@ -202,7 +204,7 @@ void expect_swap_time(const How& how) {
 }
 
 void expect_overlap_time(double computation_seconds, const How& how) {
-  const auto done = run(long_tasks("overlap", computation_seconds), how);
+  const auto done = run("overlap on 2 ranks", long_tasks("overlap", computation_seconds), how);
   if (!long_answers_are_right("overlap", done)) return;
   for (int rank = 0; std::cmp_less(rank, done.ranks.size()); ++rank)
     if (!judge::has_computed(done, rank, computation_seconds)) return;

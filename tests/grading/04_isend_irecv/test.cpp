@@ -83,7 +83,7 @@ TEST(Part2Overlap, hides_the_computation) {
 
 // ---------------------------------------------------------------------------------- part 3: exchange_ghosts
 
-TEST(Part3Ghosts, neighbours_rows) {
+TEST(Part3Ghosts, rows_of_the_neighbours) {
   worth(9, 3);
   Random random("ghosts");
   for (const How& how : {rendezvous, eager}) {

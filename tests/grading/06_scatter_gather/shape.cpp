@@ -40,6 +40,12 @@ Allowed allowed(const Asked& asked, const Round& round, int rank) {
   return {0, 0, 2, share + size_message_bytes, share + size_message_bytes};
 }
 
+std::string bytes_in_messages(std::uint64_t bytes, std::uint64_t messages) {
+  return messages == 0 ? "nothing"
+                       : fmt::format("{} in {}", counted(static_cast<std::int64_t>(bytes), "byte"),
+                                     counted(static_cast<std::int64_t>(messages), "message"));
+}
+
 bool check_traffic(const Asked& asked, int rank, const dist::sim::RankTraffic& traffic) {
   const auto& round = asked.rounds[0];
   const auto most = allowed(asked, round, rank);
@@ -51,16 +57,16 @@ bool check_traffic(const Asked& asked, int rank, const dist::sim::RankTraffic& t
   } else if (traffic.bytes_sent == 0 && traffic.bytes_received >= bytes_of(round.all)) {
     broadcast_and_slice();
   } else if (traffic.bytes_sent > 0) {
-    misconception(
-        "not_flat",
-        "this part asks for the flat algorithm: the root sends to every rank; the tree comes in part 4");
+    misconception("not_flat",
+                  "this part asks for the flat algorithm, the tree comes in part 4; fix: let the root send "
+                  "to every rank");
   }
-  ADD_FAILURE() << fmt::format(
-      "{}: rank {} receives {} bytes in {} messages and sends {} bytes in {} messages; it may receive {} "
-      "bytes in {} messages and send {} bytes in {} messages",
-      heading(asked, round), rank, traffic.bytes_received, traffic.messages_received, traffic.bytes_sent,
-      traffic.messages_sent, most.received_bytes, most.received_messages, most.sent_bytes,
-      most.sent_messages);
+  ADD_FAILURE() << fmt::format("{}: rank {} receives {} and sends {}; it may receive {} and send {}",
+                               heading(asked, round), rank,
+                               bytes_in_messages(traffic.bytes_received, traffic.messages_received),
+                               bytes_in_messages(traffic.bytes_sent, traffic.messages_sent),
+                               bytes_in_messages(most.received_bytes, most.received_messages),
+                               bytes_in_messages(most.sent_bytes, most.sent_messages));
   return false;
 }
 
@@ -101,11 +107,11 @@ bool check_forwarding(const Asked& asked, int rank, const dist::sim::RankTraffic
                   "subtree only");
   }
   ADD_FAILURE() << fmt::format(
-      "{}: rank {} receives {} messages with {} chunks and forwards {}; expected {} and all chunks except "
-      "its own forwarded{}",
-      heading(asked, round), rank, traffic.messages_received, traffic.bytes_received / share,
-      traffic.bytes_sent / share, is_root ? "no message" : "1 message",
-      is_root ? fmt::format(", {}", round.ranks - 1) : "");
+      "{}: rank {} receives {} with {} and forwards {}; expected {} and all chunks except its own "
+      "forwarded{}",
+      heading(asked, round), rank, counted(static_cast<std::int64_t>(traffic.messages_received), "message"),
+      counted(static_cast<std::int64_t>(traffic.bytes_received / share), "chunk"), traffic.bytes_sent / share,
+      is_root ? "no message" : "1 message", is_root ? fmt::format(", {}", round.ranks - 1) : "");
   return false;
 }
 
@@ -115,7 +121,10 @@ void diagnose_slow_tree(int depth, int n) {
                   "the root sends to every rank itself; fix: give half of the chunks to another rank that "
                   "deals them out");
   } else if (depth > ceil_log2(n)) {
-    misconception("tree_too_deep", "the path from the root to some rank has more than ceil(log2 n) links");
+    misconception(
+        "tree_too_deep",
+        "the path from the root to some rank has more than ceil(log2 n) links; fix: let the parent of "
+        "relative rank v be v without its lowest set bit");
   } else {
     misconception("smallest_subtree_first",
                   "the tree is right, but its children are served in the wrong order; fix: send first to the "
@@ -214,8 +223,8 @@ void expect_few_rounds(const Asked& asked) {
   const int depth = std::ranges::max(judge::depths(done, round.root));
   diagnose_slow_tree(depth, round.ranks);
   ADD_FAILURE() << fmt::format(
-      "{} took {} rounds; expected at most ceil(log2 {}) = {}. The longest path from the root has {} links",
-      heading(asked, round), rounds, round.ranks, most, depth);
+      "{} took {}; expected at most ceil(log2 {}) = {}. The longest path from the root has {}",
+      heading(asked, round), counted(rounds, "round"), round.ranks, most, counted(depth, "link"));
 }
 
 }  // namespace lab06

@@ -71,11 +71,12 @@ Round shares(judge::Random& random, int ranks, int root, int k) {
 }
 
 std::string heading(const Asked& asked, const Round& round) {
-  const auto size = asked.is("scatter_rows")
-                        ? fmt::format("{} rows of {}", round.rows(), round.columns)
-                        : fmt::format("chunks of {} elements",
-                                      round.elements > 0 ? round.elements : round.rows() / round.ranks);
-  return fmt::format("{}, {}, {} ranks, root {}", asked.call, size, round.ranks, round.root);
+  const auto size =
+      asked.is("scatter_rows")
+          ? fmt::format("{} of {}", counted(round.rows(), "row"), counted(round.columns, "element"))
+          : fmt::format("chunks of {}",
+                        counted(round.elements > 0 ? round.elements : round.rows() / round.ranks, "element"));
+  return fmt::format("{}, {}, {}, root {}", asked.call, size, counted(round.ranks, "rank"), round.root);
 }
 
 Json inputs(const Asked& asked, const Round& round, int rank, bool everywhere) {

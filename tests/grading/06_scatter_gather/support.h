@@ -14,7 +14,8 @@
 
 namespace lab06 {
 
-using dist::ceil_log2, judge::difference, judge::Json, judge::Numbers, judge::place_of, judge::text;
+using dist::ceil_log2, judge::counted, judge::difference, judge::Json, judge::Numbers, judge::place_of,
+    judge::text;
 
 // One call of a function on all ranks.
 struct Round {
@@ -48,7 +49,7 @@ Numbers garbage(const Round& round, int rank);
 Round shares(judge::Random& random, int ranks, int root, int k);
 Round uneven(judge::Random& random, int ranks, int root, int rows, int columns);
 
-// "scatter_rows of 10 x 2 among 4 ranks, root 1"
+// "scatter_rows, 10 rows of 2 elements, 4 ranks, root 1"
 std::string heading(const Asked& asked, const Round& round);
 
 // What a rank is given to send: chunks, or all of them in one tensor. `everywhere`: all ranks are given what

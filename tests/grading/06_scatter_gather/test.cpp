@@ -76,7 +76,7 @@ TEST(Part1Scatter, awkward_lengths) {
   expect_awkward_lengths(random, "scatter");
 }
 
-TEST(Part1Scatter, only_its_share) {
+TEST(Part1Scatter, only_its_own_chunk) {
   worth(8, 1);
   Random random("scatter memory");
   lab06::expect_only_shares(a_large_one(random, "scatter", random.between(4, 6)));
@@ -119,7 +119,7 @@ TEST(Part2Gather, calls_do_not_mix) {
   lab06::expect_shares(asked);
 }
 
-TEST(Part2Gather, only_its_share) {
+TEST(Part2Gather, only_its_own_chunk) {
   worth(4, 2);
   Random random("gather memory");
   lab06::expect_only_shares(a_large_one(random, "gather", random.between(4, 6)));

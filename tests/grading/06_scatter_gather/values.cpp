@@ -41,15 +41,20 @@ const std::vector<Idea>& ideas() {
        "the root's own chunk is missing, all others are right; fix: copy it on the root, because no message "
        "brings it",
        [](const Round& r, int rank) { return rank == r.root ? garbage(r, rank) : share_of(r, rank); }},
-      {"nothing_arrives", "the caller's tensors are unchanged: nothing was written into them",
+      {"nothing_arrives",
+       "the caller's tensors are unchanged: nothing was written into them; fix: receive into them, or copy_ "
+       "into them",
        [](const Round& r, int rank) { return garbage(r, rank); }},
       {"shares_by_place",
        "each rank has the chunk of its relative rank, counted from the root; fix: chunk r of `all` belongs "
        "to rank r, so sort the chunks by relative rank on the root before you cut out the subtrees",
        [](const Round& r, int rank) { return share_of(r, place_of(rank, r.root, r.ranks)); }},
-      {"first_share_for_all", "every rank has chunk 0", [](const Round& r, int) { return share_of(r, 0); }},
+      {"first_share_for_all", "every rank has chunk 0; fix: send rank r the chunk r",
+       [](const Round& r, int) { return share_of(r, 0); }},
       {"remainder_dropped",
-       "every part has rows / n rows, rounded down, and no rank has the rows that are left over",
+       "every part has rows / n rows, rounded down, and no rank has the rows that are left over; fix: give "
+       "one "
+       "each to the first ranks",
        [](const Round& r, int rank) { return rows_of(r, rank * (r.rows() / r.ranks), r.rows() / r.ranks); }},
       {"last_takes_the_rest",
        "the last rank has all rows that are left over, up to n - 1 of them, and all ranks wait for it; fix: "
@@ -67,7 +72,7 @@ const std::vector<Idea>& ideas() {
        }},
       {"longer_parts_not_first",
        "the sizes are right, but the larger parts are not the first ones (Tensor::chunk places them "
-       "elsewhere)",
+       "elsewhere); fix: give one row more to each of the first rows % n ranks",
        [](const Round& r, int rank) {
          const int begin = rank * r.rows() / r.ranks, end = (rank + 1) * r.rows() / r.ranks;
          return rows_of(r, begin, end - begin);

@@ -91,6 +91,36 @@ TEST(BuildErrors, AnOpenBraceNamesWhereItWasOpened) {
   }
 }
 
+TEST(BuildErrors, AnotherSignatureNamesTheOneInTheHeader) {
+  const std::string at = "/home/student/distlab/labs/03_send_recv/send_recv";
+  const auto said = [&](const std::string& error, const std::string& note) {
+    return text_of(explain_errors(at + ".cpp:26:8: error: " + error + "\n   26 | double f(float x) {\n" + at +
+                                      ".h:38:7: note: " + note + "\n   38 | float f(float x);\n",
+                                  sources()));
+  };
+  const auto gcc =
+      said("ambiguating new declaration of ‘double lab::f(float)’", "old declaration ‘float lab::f(float)’");
+  EXPECT_TRUE(
+      gcc.ends_with("  labs/03_send_recv/send_recv.h:38: old declaration ‘float lab::f(float)’: float "
+                    "f(float x);\n"))
+      << gcc;
+  const auto clang = said("functions that differ only in their return type cannot be overloaded",
+                          "previous declaration is here");
+  EXPECT_TRUE(clang.ends_with("send_recv.h:38: previous declaration is here: float f(float x);\n")) << clang;
+}
+
+TEST(BuildErrors, ATemporaryThatACallWritesToIsSaidInWords) {
+  const auto told = explain_errors(
+      "/home/student/distlab/labs/03_send_recv/send_recv.cpp:8:10: error: cannot bind non-const lvalue "
+      "reference "
+      "of type ‘dist::Tensor&’ to an rvalue of type ‘dist::Tensor’\n    8 |   dist::recv(t.narrow(0, 1), "
+      "0);\n",
+      sources());
+  ASSERT_FALSE(told.lines.empty());
+  EXPECT_EQ(told.lines.back(),
+            "  this call writes to its argument: store the value in a variable first, and pass the variable");
+}
+
 TEST(BuildErrors, AMissingFunctionIsSaidInWords) {
   const auto edited = "// void gather(\nvoid gather(Tensor& mine) {\n  gather(mine);\n}\n";
   const auto text = text_of(explain_errors(log_named("undefined_reference.gcc"), sources(edited)));

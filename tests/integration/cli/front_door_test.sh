@@ -17,6 +17,19 @@ for argument in '' help --help -h; do
   expect 'starts nothing' not called 'cmake|ninja|g\+\+'
 done
 
+begin 'a mistyped command or lab does not wait for the first build'
+mkdir -p "$tree/lib/tools/distlab/command_line"
+echo 'add_command(app, exit_code, "grade", "Grade your code", grade_lab);' > "$tree/lib/tools/distlab/command_line/labs.cpp"
+door grad 1
+expect 'exits 2' exits 2
+expect 'names the word' says 'there is no command "grad"; see ./distlab --help'
+door grade 99
+expect 'exits 2' exits 2
+expect 'names the lab' says 'there is no lab "99"'
+expect 'builds nothing' not called 'cmake|ninja'
+door grade 01
+expect 'builds for a lab that exists' called 'ninja -C .* distlab lab_01$'
+
 begin 'first start: configures, builds, runs with the arguments as they are'
 door doctor --json 'two words'
 expect 'exits 0' exits 0

@@ -18,7 +18,12 @@ TEST_F(LabFiles, StartNamesWhatToReadAndTheFirstThingToWrite) {
   const auto said = run({"start", "1"});
   EXPECT_TRUE(contains(said, "read   labs/01_first/README.md")) << said;
   EXPECT_TRUE(contains(said, "first  lab 01, part 1: f\n         labs/01_first/first.cpp:2\n")) << said;
-  run({"start", "7"}, 2);
+}
+
+TEST_F(LabFiles, AnUnknownLabIsOneLine) {
+  EXPECT_EQ(run({"start", "7"}, 2),
+            "distlab: there is no lab \"7\"; ./distlab list shows all labs, with their numbers\n");
+  EXPECT_EQ(run({"reset", "frist"}, 2), "distlab: there is no lab \"frist\"; did you mean \"first\"?\n");
 }
 
 TEST_F(LabFiles, TheSolutionIsForThoseWhoHaveOne) {

@@ -94,6 +94,10 @@ TEST(Program, WrongUsageIsOneLineAndExitCode2) {
   const auto typo = distlab_program({"dmeo"});
   EXPECT_EQ(typo.exit_code, 2);
   EXPECT_EQ(typo.output, "distlab: there is no command \"dmeo\"; did you mean \"demo\"?\n");
+  EXPECT_EQ(distlab_program({"--nonsense"}).output,
+            "distlab: there is no option \"--nonsense\"; see ./distlab --help\n");
+  EXPECT_EQ(distlab_program({"grade", "--sed", "5", "0"}).output,
+            "distlab: there is no option \"--sed\"; see ./distlab grade --help\n");
   const auto hidden = distlab_program({"rond"});
   EXPECT_FALSE(contains(hidden.output, "round")) << "not for people: " << hidden.output;
   const auto nonsense = distlab_program({"frobnicate"});
@@ -128,11 +132,12 @@ TEST(Program, WrongUsageIsOneLineAndExitCode2) {
 }
 
 TEST(Program, ALabIsNamedSoThatItIsOne) {
-  EXPECT_EQ(distlab_program({"reset", "all"}).output, "\"all\" is only for ./distlab grade; name one lab\n");
-  EXPECT_EQ(
-      distlab_program({"hint", "distributed"}).output,
-      "\"distributed\" may be 08_distributed_softmax or 13_distributed_sampler; give more of its name, or "
-      "its number\n");
+  EXPECT_EQ(distlab_program({"reset", "all"}).output,
+            "distlab: \"all\" is only for ./distlab grade; name one lab\n");
+  EXPECT_EQ(distlab_program({"hint", "distributed"}).output,
+            "distlab: \"distributed\" may be 08_distributed_softmax or 13_distributed_sampler; give more of "
+            "its name, or "
+            "its number\n");
 }
 
 TEST(Program, SaysWhatIsWrongWithTheEnvironment) {

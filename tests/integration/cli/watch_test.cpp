@@ -279,6 +279,15 @@ TEST_F(Watch, HintsFollowTheLastGrade) {
   EXPECT_TRUE(contains(run({"hint", "1"}), "has all points"));
 }
 
+TEST_F(Watch, AFileInAnotherFolderIsNamed) {
+  write("first.cpp", "int f() { return 4; }\n");
+  const auto said = run({"grade", "1"}, 1);
+  EXPECT_TRUE(contains(said, file + " is untouched, and only this file was graded")) << said;
+  EXPECT_TRUE(contains(said, (root / "first.cpp").string() + ": move it there")) << said;
+  save("int f() { return 5; }\n");
+  EXPECT_FALSE(contains(run({"grade", "1"}, 1), "untouched"));
+}
+
 TEST_F(Watch, ATestWithoutMessagesHasNoPicture) {
   const auto said = run({"trace", "1"});
   EXPECT_TRUE(contains(said, "Part1A.one")) << said;

@@ -64,8 +64,13 @@ std::vector<std::string> command_names(const CLI::App& app, bool hidden) {
 
 // For an unknown command, prints one line with the command that was probably meant, not the whole help.
 bool refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return false;
+  if (argc < 2) return false;
   const std::string word = argv[1];
+  if (word.starts_with('-')) {
+    if (app.get_option_no_throw(word) != nullptr) return false;
+    fmt::print(stderr, "distlab: there is no option \"{}\"; see ./distlab --help\n", word);
+    return true;
+  }
   const auto names = command_names(app, false), hidden = command_names(app, true);
   const auto is_word = [&](const std::string& name) { return name == word; };
   if (std::ranges::any_of(names, is_word) || std::ranges::any_of(hidden, is_word)) return false;

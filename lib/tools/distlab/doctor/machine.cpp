@@ -47,7 +47,7 @@ Finding cores() {
   }
   return {"cores", Health::good, found,
           usable < 4 ? "ranks take turns when there are more of them than cores: results are correct, but "
-                       "timings say less"
+                       "timings are not those of a larger machine"
                      : ""};
 }
 

@@ -88,7 +88,9 @@ std::vector<std::string> excerpt_lines(const Diagnostic& diagnostic) {
 // the error.
 std::string helpful_note(const Diagnostic& diagnostic, const Sources& sources) {
   for (const auto& note : diagnostic.notes) {
-    const bool helps = note.message.ends_with("declared here") || note.message.starts_with("to match this");
+    const bool helps = note.message.ends_with("declared here") || note.message.starts_with("to match this") ||
+                       note.message.starts_with("old declaration") ||
+                       note.message == "previous declaration is here";
     const auto file = shown_file(note.place.file, sources);
     if (!helps || file.find('/') == file.npos || note.excerpt.empty()) continue;
     auto line = note.excerpt.front();
@@ -96,6 +98,13 @@ std::string helpful_note(const Diagnostic& diagnostic, const Sources& sources) {
     line.erase(0, line.find_first_not_of(' '));
     return fmt::format("  {}: {}: {}", shown_place(file, {"", note.place.line, 0}), note.message, line);
   }
+  return "";
+}
+
+// Returns what to do about an error whose words are about the language rather than about the program.
+std::string advice(const Diagnostic& diagnostic) {
+  if (diagnostic.message.starts_with("cannot bind non-const lvalue reference"))
+    return "  this call writes to its argument: store the value in a variable first, and pass the variable";
   return "";
 }
 
@@ -126,6 +135,7 @@ Shown describe(const Diagnostic& diagnostic, const Sources& sources) {
   }
   for (auto& line : excerpt_lines(diagnostic)) shown.lines.push_back(std::move(line));
   if (auto note = helpful_note(diagnostic, sources); !note.empty()) shown.lines.push_back(std::move(note));
+  if (auto told = advice(diagnostic); !told.empty()) shown.lines.push_back(std::move(told));
   return shown;
 }
 

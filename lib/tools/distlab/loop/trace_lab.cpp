@@ -119,10 +119,12 @@ int show_picture(const TraceOptions& options, const GradedTest& test, const fs::
   const int shown = show_run(options, file);
   if (options.format != "ascii" || is_for_a_page(options)) return shown;
   const auto is_message = [](Kind kind) { return kind == Kind::send || kind == Kind::receive; };
-  if (is_deadlock(test))
-    fmt::print("A rank that waits at the end waited until the timeout of its call.\n");
-  else if (std::ranges::none_of(events, is_message, &Event::kind))
+  if (is_deadlock(test)) {
+    if (std::ranges::find(events, Kind::wait, &Event::kind) != events.end())
+      fmt::print("A wait at the end of a rank's line lasts until the timeout of its call.\n");
+  } else if (std::ranges::none_of(events, is_message, &Event::kind)) {
     fmt::print("This run sends no messages; the picture shows its calls.\n");
+  }
   fmt::print("As an animation: {} --html run.html\n", again);
   return shown;
 }

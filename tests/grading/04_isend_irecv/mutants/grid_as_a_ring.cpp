@@ -1,6 +1,6 @@
 // Misconception: every rank has two neighbours, and the remainder of a division finds them.
 //
-// Killed by: Part3Ghosts.neighbours_rows
+// Killed by: Part3Ghosts.rows_of_the_neighbours
 // Diagnosis: the_grid_as_a_ring
 #include "mutant.h"
 #define exchange_ghosts right_exchange_ghosts

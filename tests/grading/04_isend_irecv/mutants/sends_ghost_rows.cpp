@@ -1,6 +1,6 @@
 // Misconception: the outermost rows of the tensor are the edge rows of this rank.
 //
-// Killed by: Part3Ghosts.neighbours_rows
+// Killed by: Part3Ghosts.rows_of_the_neighbours
 // Diagnosis: sends_ghost_rows
 #include "mutant.h"
 #define exchange_ghosts right_exchange_ghosts

@@ -1,7 +1,7 @@
 // Misconception: sending everything to every rank, which then slices out its part, is simple and gives the
 // same result.
 //
-// Killed by: Part1Scatter.only_its_share
+// Killed by: Part1Scatter.only_its_own_chunk
 // Diagnosis: broadcast_and_slice
 #include "mutant.h"
 #define scatter right_scatter

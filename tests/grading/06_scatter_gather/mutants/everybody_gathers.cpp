@@ -1,6 +1,6 @@
 // Misconception: every rank gets the list, as with all_gather, and a rank that does not need it discards it.
 //
-// Killed by: Part2Gather.only_its_share
+// Killed by: Part2Gather.only_its_own_chunk
 // Diagnosis: everybody_gathers
 #include "mutant.h"
 #define gather right_gather

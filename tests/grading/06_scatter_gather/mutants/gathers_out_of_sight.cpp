@@ -1,6 +1,6 @@
 // Misconception: memory that is not in a tensor costs nothing, so every rank may have room for all chunks.
 //
-// Killed by: Part2Gather.only_its_share
+// Killed by: Part2Gather.only_its_own_chunk
 // Diagnosis: room_for_everything
 #include "mutant.h"
 #define gather right_gather

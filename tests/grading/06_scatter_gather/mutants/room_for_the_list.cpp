@@ -1,6 +1,6 @@
 // Misconception: every rank needs a list to gather into.
 //
-// Killed by: Part2Gather.only_its_share
+// Killed by: Part2Gather.only_its_own_chunk
 // Diagnosis: room_for_everything
 #include "mutant.h"
 #define gather right_gather

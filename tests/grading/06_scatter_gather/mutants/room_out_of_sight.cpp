@@ -1,7 +1,7 @@
 // Misconception: memory that is not in a tensor costs nothing, so the other ranks' chunks may go into a
 // std::vector.
 //
-// Killed by: Part1Scatter.only_its_share
+// Killed by: Part1Scatter.only_its_own_chunk
 // Diagnosis: room_for_everything
 #include "mutant.h"
 #define scatter right_scatter

@@ -1,6 +1,6 @@
 // Misconception: a scatter along a tree is faster, so it is a better answer to every part.
 //
-// Killed by: Part1Scatter.only_its_share
+// Killed by: Part1Scatter.only_its_own_chunk
 // Diagnosis: not_flat
 #include "mutant.h"
 #define scatter right_scatter
