@@ -67,6 +67,25 @@ TEST_F(TrainMesh, ResumesOnAnyMeshButNotAnotherRun) {
   EXPECT_TRUE(contains(resume("pp=2", {}).output, "step 2 is done already; to train longer: --steps 103"));
 }
 
+// A checkpoint of a version without --dtype bf16 has no such entry.
+TEST_F(TrainMesh, ACheckpointThatDoesNotSayItsDtypeIsOfF32) {
+  const auto folder = in_folder("saves");
+  ASSERT_EQ(small("dp=2", {"--checkpoint", folder}).exit_code, 0);
+  const fs::path index = fs::path(folder) / "save-000001" / "index.json";
+  std::string text = content(index);
+  const auto at = text.find("\"run.bf16\"");
+  ASSERT_NE(at, text.npos) << text;
+  std::ofstream(index) << text.replace(at, 10, "\"run.none\"");
+  const auto resume = [&](Arguments more) {
+    more.insert(more.end(), {"--steps", "3", "--checkpoint", folder, "--resume"});
+    return small("tp=2", more);
+  };
+  expect_line(resume({"--dtype", "bf16"}), "from a run with bf16 = 0, but this run has 1");
+  const auto said = resume({});
+  EXPECT_TRUE(contains(said.output, "continuing after step 2")) << said.output;
+  EXPECT_TRUE(contains(said.output, "step 3 of 3: loss")) << said.output;
+}
+
 TEST_F(TrainMesh, RanksOfDifferentOptionsAreTold) {
   const auto started = [](const std::string& options) {
     const auto said = run(under_distrun(
@@ -79,6 +98,7 @@ TEST_F(TrainMesh, RanksOfDifferentOptionsAreTold) {
        {std::pair<std::string, std::string>{"--mesh dp=2 --seed $RANK",
                                             "with --seed 0, rank 1 with --seed 1"},
         {"--batch $((RANK+3))", "with --batch-size 3, rank 1 with --batch-size 4"},
+        {"--mesh dp=2 $([ $RANK = 1 ] || echo --dtype bf16)", "with --dtype bf16, rank 1 with --dtype f32"},
         {"--mesh dp=2 $([ $RANK = 1 ] || echo --recompute)",
          "with --recompute true, rank 1 with --recompute false"}})
     EXPECT_TRUE(

@@ -194,6 +194,10 @@ bool has_sharded(const fs::path& folder) {
   return fs::exists(folder / in_force_file, ignored);
 }
 
+bool has_sharded(const fs::path& folder, std::string_view tensor) {
+  return read_index(folder / save_in_force(folder)).contains(tensor);
+}
+
 void load_sharded(const fs::path& folder, const Pieces& pieces, Caller) {
   const fs::path from = folder / save_in_force(folder);
   const SavedTensors tensors = read_index(from);

@@ -13,7 +13,7 @@
 
 #include <filesystem>
 #include <memory>
-#include <string>
+#include <string_view>
 
 #include "dist/group/process_group.h"
 #include "dist/parallel/checkpoint/pieces.h"
@@ -49,6 +49,9 @@ class ShardedSave {
 
 // Whether a save is in force: not in a folder that does not exist, is empty, or whose first save was killed.
 bool has_sharded(const std::filesystem::path& folder);
+// Whether the save in force has a tensor of that name. Throws Error{invalid_argument} for a folder without a
+// checkpoint.
+bool has_sharded(const std::filesystem::path& folder, std::string_view tensor);
 
 // Fills the pieces from the checkpoint that is in force. Every rank calls it, with the pieces of any mesh; it
 // does not communicate. Throws Error{invalid_argument}, which names the tensor, if the checkpoint lacks

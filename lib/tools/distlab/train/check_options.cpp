@@ -85,13 +85,13 @@ void expect_same_options(const TrainOptions& options) {
       "--lr {}\n--momentum {}\n--seed {}\n--resume {}\n--layers {}\n--heads {}\n--width {}\n--context {}\n"
       "--dropout {}\n--tied {}\n--tokens {}\n--steps {}\n--decay-steps {}\n--eval-every {}\n--mesh \"{}\"\n"
       "--schedule {}\n--micro-batches {}\n--chunks {}\n--sequence-parallel {}\n--recompute {}\n--verify {}\n"
-      "--plot {}\n--sample {}\n",
+      "--plot {}\n--checkpoint {}\n--sample {}\n--dtype {}\n",
       options.model, options.scheme, options.epochs, options.batch_size.value_or(0), options.data,
       options.samples, options.test_samples, options.lr.value_or(0), options.momentum, options.seed,
       options.resume, text.layers, text.heads, text.width, text.context, text.dropout, text.tied, text.tokens,
       text.steps, text.decay_steps, text.eval_every, text.mesh, text.schedule, text.micro_batches,
       text.chunks, text.sequence_parallel, text.recompute, text.verify, !options.plot.empty(),
-      text.sample.has_value()));
+      !options.checkpoint.empty(), text.sample.has_value(), text.dtype));
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
     std::istringstream first(all.front()), other(all[rank]);
     for (std::string a, b; std::getline(first, a) && std::getline(other, b);)

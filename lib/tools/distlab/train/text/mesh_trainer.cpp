@@ -35,6 +35,11 @@ dist::HybridGpt make_model(const nn::GptOptions& gpt, const TrainOptions& option
   return {gpt, hybrid_options(options.text), options.text.verify ? dist::DType::f64 : dtype_of(options.text)};
 }
 
+dist::Pieces joined(dist::Pieces all, const dist::Pieces& more) {
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
 }  // namespace
 
 dist::HybridOptions hybrid_options(const TextOptions& text) {
@@ -79,7 +84,7 @@ void check_mesh(const TrainOptions& options) {
          shape.ranks(), most);
   auto gpt = gpt_options(text, 1);
   gpt.kv_heads = gpt.heads;
-  dist::check_hybrid(shape, gpt, shape.ranks(), static_cast<int>(text.chunks));
+  dist::check_hybrid(shape, gpt, shape.ranks(), static_cast<int>(text.chunks), text.sequence_parallel);
 }
 
 MeshTrainer::MeshTrainer(const TrainOptions& options)
@@ -257,17 +262,11 @@ dist::Pieces MeshTrainer::run_state() const {
   return pieces;
 }
 
-dist::Pieces MeshTrainer::state() {
-  dist::Pieces pieces = model_.pieces();
-  for (auto& piece : model_.pieces(optimizer_)) pieces.push_back(std::move(piece));
-  for (auto& piece : run_state()) pieces.push_back(std::move(piece));
-  return pieces;
-}
+dist::Pieces MeshTrainer::state() { return joined(model_.pieces(), model_.pieces(optimizer_)); }
 
-void MeshTrainer::save() { dist::save_sharded(options_.checkpoint, state()); }
+void MeshTrainer::save() { dist::save_sharded(options_.checkpoint, joined(state(), run_state())); }
 
-// The optimizer has no state before its first step: one without gradients and with a learning rate of 0 makes
-// it.
+// A step without gradients and with a learning rate of 0 makes the state of the optimizer.
 void MeshTrainer::resume() {
   if (options_.text.steps == 0 && !dist::has_sharded(options_.checkpoint))
     dist::fail(dist::Errc::invalid_argument,
@@ -278,10 +277,16 @@ void MeshTrainer::resume() {
                               options_.checkpoint.string()));
     return;
   }
-  const dist::Pieces saved = run_state();
+  const dist::Pieces run = run_state();
+  dist::Pieces saved = run;
+  const auto bf16 = std::ranges::find(saved, "run.bf16", &dist::Piece::name);
+  if (!dist::has_sharded(options_.checkpoint, bf16->name)) {  // saved when every run was in f32
+    bf16->data.zero_();
+    saved.erase(bf16);
+  }
   dist::load_sharded(options_.checkpoint, saved);
   for (std::size_t i = 1; const auto& [name, wanted] : settings())
-    expect_setting(options_.checkpoint, name, saved[i++].data.item<std::int64_t>(), wanted);
+    expect_setting(options_.checkpoint, name, run[i++].data.item<std::int64_t>(), wanted);
   optimizer_.set_lr(0);
   optimizer_.step();
   dist::load_sharded(options_.checkpoint, state());
