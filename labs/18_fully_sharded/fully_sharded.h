@@ -26,7 +26,8 @@ struct Rows {
 
 // Part 1. Which rows of a parameter a rank has, by the rule of torch.chunk: every rank has ceil(rows / n) of
 // them, until there are none left.
-// - Input: the number of rows; a rank; the number of ranks. No communication.
+// - Input: the number of rows, which may need more than 32 bits; a rank; the number of ranks. No
+//   communication.
 // - Output: the rank's rows. A rank without rows has count 0, and first is then the number of rows.
 // - Example: 6 rows on 4 ranks: {0, 2}, {2, 2}, {4, 2}, {6, 0}. 5 rows: {0, 2}, {2, 2}, {4, 1}, {5, 0}.
 Rows rows_of(std::int64_t rows, int rank, int n);

@@ -23,6 +23,9 @@ TEST(Part1Zero, rows_of_a_rank) {
   add(1, 3);
   add(8, 2);
   for (int i = 0; i < 5; ++i) add(random.between(1, 40), random.between(1, 9));
+  constexpr std::int64_t most_of_32_bits = (std::int64_t{1} << 31) - 1;
+  for (const int bits : {0, 1, 9})
+    add((most_of_32_bits << bits) + random.between(1, 40), random.between(2, 5));
   expect_rows(cases);
 }
 

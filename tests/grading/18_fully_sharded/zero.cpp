@@ -1,4 +1,6 @@
 // Lab 18, part 1: rows, and a step of ZeRO-1.
+#include <limits>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -173,6 +175,10 @@ void expect_rows(const std::vector<std::vector<std::int64_t>>& cases) {
     if (replies[0].at(i) == right) continue;
     for (const RowsIdea& idea : rows_ideas())
       if (fits(idea)) misconception(idea.name, idea.in_words);
+    if (cases[i][0] > std::numeric_limits<std::int32_t>::max())  // the smaller numbers came before
+      misconception(
+          "rows_in_32_bits",
+          "all is right as long as the number of rows fits into an int; fix: compute in std::int64_t");
     ADD_FAILURE() << fmt::format("rows_of({}, {}, {}) must be {{first, count}} = {}; it is {}", cases[i][0],
                                  cases[i][1], cases[i][2], right.dump(), replies[0].at(i).dump());
     return;
