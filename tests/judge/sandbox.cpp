@@ -103,9 +103,8 @@ void add_tools(Argv& argv) {
     append(argv, {"--ro-bind-try", file, file});
 }
 
-// The door is the first process there: what it ends with ends all others.
 void add_graded(Argv& argv, const Stage& stage, const Limits& limits) {
-  append(argv, {"--as-pid-1", "--ro-bind", stage.path(), "/"});
+  append(argv, {"--ro-bind", stage.path(), "/"});
   for (const char* file : {"/dev/null", "/dev/urandom"}) append(argv, {"--dev-bind-try", file, file});
   if (limits.writes_files) append(argv, {"--perms", "1777", "--size", small, "--tmpfs", "/tmp"});
   for (const auto& file : stage.to_be_bound()) {
