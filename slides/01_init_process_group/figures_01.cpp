@@ -1,4 +1,4 @@
-// Where the processes of three nodes stand, and which GPU each takes: by lab 01's solution.
+// The places of the processes of three nodes, and the GPU that each takes, by lab 01's solution.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

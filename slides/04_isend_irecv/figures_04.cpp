@@ -1,5 +1,5 @@
-// What swapping half a MiB takes on the virtual time of a laptop, in microseconds, and with 60 of them
-// computed meanwhile.
+// How long swapping half a MiB takes in the virtual time of a laptop, in microseconds: alone, and while the
+// ranks compute for 60 of them.
 #include <dist/dist.h>
 #include <fmt/format.h>
 

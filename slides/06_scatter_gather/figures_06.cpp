@@ -1,5 +1,5 @@
-// Ten rows for four ranks: dealt by lab 06's solution, and in the two ways that it avoids. And the bytes that
-// all of eight ranks send for shares of four bytes.
+// Ten rows for four ranks: dealt by lab 06's solution, and in the two ways that it avoids. Also the bytes
+// that eight ranks send in all for parts of four bytes.
 #include <algorithm>
 
 #include <dist/dist.h>

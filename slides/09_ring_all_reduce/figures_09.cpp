@@ -1,5 +1,5 @@
-// What goes out of a rank's port when eight ranks sum 16 MiB, in MiB; and which chunks rank 2 of four moves
-// in a ring.
+// What leaves a rank's port when eight ranks sum 16 MiB, in MiB; and which chunks rank 2 of four moves in a
+// ring.
 #include <stdexcept>
 
 #include <dist/dist.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t mib = 1 << 20;
 
-// Out, of all eight ranks; as much comes in.
+// What leaves the ports of all eight ranks; as much comes in.
 std::vector<std::uint64_t> ports(const std::string& algorithm) {
   const auto cost = dist::sim::simulate_collective(
       {.algorithm = algorithm, .ranks = 8, .bytes = 16 * mib, .links = true}, dist::sim::Topology::rounds());

@@ -29,7 +29,7 @@ dist::sim::Report run() {
 // in turn t, it has begun t + 2 receives.
 void row(const dist::trace::Trace& trace, int depth, int rank) {
   const int child = lab::tree_place(rank, ranks).children[0];
-  std::vector<std::uint64_t> expected, going_down;  // as the rank's operation of this number
+  std::vector<std::uint64_t> expected, going_down;  // as the rank's operation with this number
   for (const auto& message : dist::trace::messages(trace)) {
     if (message.source() == child && message.destination() == rank)
       expected.push_back(message.receive->sequence);

@@ -1,5 +1,5 @@
-// 16 MiB on eight ranks along one tree, and along both of lab 11's solution; and who stands where in the
-// first.
+// 16 MiB on eight ranks along one tree, and along both trees of lab 11's solution; and the place of each rank
+// in the first tree.
 #include <bitset>
 
 #include <dist/dist.h>

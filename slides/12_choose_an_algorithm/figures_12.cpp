@@ -1,5 +1,5 @@
-// Ring and tree on 24,576 GPUs: by lab 12's solution where only starts count, and by Summit's figures. And
-// what a billion parameters weigh at a server.
+// Ring and tree on 24,576 GPUs: by lab 12's solution where only latencies count, and by Summit's figures.
+// Also what a billion parameters cost at a parameter server.
 #include <fmt/format.h>
 
 #include "dist/sim/topology_file.h"
@@ -24,7 +24,7 @@ void believed(const char* name, double alpha) {
 
 double us(const dist::sim::Cost& cost) { return static_cast<double>(cost.overhead + cost.latency) / 1e6; }
 
-// A node's last GPU of six sends to another node, the others within theirs.
+// The last of a node's six GPUs sends to another node, the others within their own.
 void on_summit() {
   const auto summit = dist::sim::load_topology("summit");
   const double within = us(summit.cost_inside()), between = us(summit.cost_between());

@@ -33,7 +33,7 @@ void deal() {
              fmt::join(dropped, ", "));
 }
 
-// An evaluation of 10,000 pictures on 64 ranks: how many are read, how many twice.
+// An evaluation of 10,000 pictures on 64 ranks: how many are read, and how many of them twice.
 void evaluate() {
   constexpr int pictures = 10'000, many = 64;
   const auto read = many * lab::DistributedSampler({.dataset_size = pictures, .num_replicas = many}).size();

@@ -1,4 +1,4 @@
-// A grid of 2 x 8: after each of two layers a sum along tp, which is inside a node, and in the end one along
+// A grid of 2 x 8: after each of two layers a sum along tp, which is inside a node, and at the end one along
 // dp, from node to node. The tensors have no meaning.
 #include <dist/dist.h>
 #include <dist/mesh/device_mesh.h>

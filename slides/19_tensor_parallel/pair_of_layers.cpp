@@ -1,4 +1,5 @@
-// A pair of layers on four ranks: what is computed, and what is sent when. The tensors have no meaning.
+// A pair of layers on four ranks: what the ranks compute, and when they send what. The tensors have no
+// meaning.
 #include <dist/dist.h>
 
 namespace {

@@ -1,7 +1,7 @@
-// Figures in a deck's text: what a program can compute is not typed. "<!-- figures sim all_reduce -n 8 -->" names a command
-// of distlab, "<!-- figures ./name -->" a program beside the deck. In all of the deck {{ring}} is then what that prints in the
-// one line that begins with "ring", after this name; {{ring: 2}} is the second word of it, {{ring: |}} all words,
-// a cell each.
+// Figures in a deck's text: nothing that a program can compute is typed by hand. "<!-- figures sim all_reduce -n 8
+// -->" names a command of distlab, "<!-- figures ./name -->" a program beside the deck. Everywhere in the deck
+// {{ring}} is then what follows "ring" in the one line of that output that begins with it; {{ring: 2}} is the
+// second word of it, {{ring: |}} all words, a cell each.
 import {printedBy} from './program.mjs';
 
 const declared = /^<!-- figures (.+) -->\n/gm, asked = /\{\{([^{}\n]+?)(?:: (\d+|\|))?\}\}/g;
@@ -25,7 +25,7 @@ export function withFigures(text, printed = printedBy) {
   });
 }
 
-// Columns of a printed table stand apart by several spaces, the words of a name in a deck by one.
+// Several spaces separate the columns of a printed table, one space the words of a name in a deck.
 /** @param {string} name @param {string} line */
 function behind(name, line) {
   const words = name.split(' '), found = line.split(/\s+/, words.length);

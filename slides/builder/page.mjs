@@ -1,4 +1,4 @@
-// The HTML file of a deck, with everything in it: it opens from a disk, without a network.
+// The HTML file of a deck, with everything in it: it opens from disk, without a network.
 import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// What the program distlab makes for slides: traces, figures, printed text. Kept in build/slides/cache for the next time
-// that the same program is asked for the same.
+// What the program distlab makes for slides: traces, figures, printed text. All of it is kept in
+// build/slides/cache for the next time that the same program gets the same command.
 import {execFileSync} from 'node:child_process';
 import {createHash} from 'node:crypto';
 import {existsSync, mkdirSync, readFileSync, statSync, writeFileSync} from 'node:fs';

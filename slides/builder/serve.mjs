@@ -1,5 +1,5 @@
-// Serves decks on this machine alone, and builds and shows them anew when a source changes: serve.mjs [PORT [NAME...]].
-// If decks are named, the first one opens; otherwise the table of all decks does.
+// Serves decks on this machine alone, and rebuilds and reloads them when a source changes: serve.mjs [PORT
+// [NAME...]]. If decks are named, the first one opens; otherwise the table of all decks does.
 import {readFileSync, watch} from 'node:fs';
 import {createServer} from 'node:http';
 import path from 'node:path';

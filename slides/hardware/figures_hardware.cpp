@@ -1,5 +1,5 @@
-// One direction of each link between GPUs, in GB/s: as the simulator's topologies have it, and for PCIe from
-// its lanes. And a ring on the 8 GPUs of one node, and on the 16 of two.
+// One direction of each link between GPUs, in GB/s: as the simulator's topologies have it, and for PCIe
+// computed from its lanes. Also a ring on the 8 GPUs of one node, and on the 16 of two.
 #include <fmt/format.h>
 
 #include "dist/sim/topology_file.h"

@@ -39,7 +39,7 @@ in_range() { # fact, least, most, the figure now
   then echo "ok: $1: $4 (README: $2 to $3)"; else echo "README says $2 to $3 where it is $4: $1"; status=1; fi
 }
 
-# What cannot change but with the program.
+# Figures that change only with the program.
 fact="all_reduce of 8 bytes on 64 GPUs"
 printed "$fact" > "$folder/out"
 check "$fact, ring, us" "$(figure_in "$fact" ring)" "$(virtual_us ring)"

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int most_columns = 100;
 
-// The columns of UTF-8 text in a font of one width, in which a Chinese character takes two.
+// How many columns a UTF-8 text takes in a fixed-width font, in which a Chinese character takes two.
 int columns(std::string_view text) {
   int all = 0;
   for (const char c : text) {

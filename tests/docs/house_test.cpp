@@ -1,4 +1,4 @@
-// The house keeps its rules: what a file of the library may include, and how long a file may be.
+// The rules of the library's source: what a file may include, and how long a file may be.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -50,7 +50,7 @@ TEST(House, EveryFolderOfTheLibraryHasAFloor) {
         << entry.path() << " is not in lib/dist/README.md's table";
 }
 
-// Rooms of one floor do not know each other.
+// Folders on one floor do not include each other.
 TEST(House, AFileIncludesOnlyItsOwnFolderAndLowerFloors) {
   const fs::path library = PROJECT_FOLDER "/lib/dist";
   const auto of = floors();

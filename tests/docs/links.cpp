@@ -17,7 +17,7 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Without what is between fences or backticks.
+// The page without anything between fences or backticks.
 std::string prose(const std::string& page) {
   std::istringstream in(page);
   std::string all;

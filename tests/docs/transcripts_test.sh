@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# transcripts_test.sh DISTLAB PAGE ...: what a lab's pages say that its solved program prints is what it prints today. Such
-# a block follows the sentence with `./distlab run N --solution`, in every language. Ranks are processes, whose lines come in
-# any order.
+# transcripts_test.sh DISTLAB PAGE ...: the output that a lab's pages show is what its solved program prints today.
+# Such a block follows the sentence with `./distlab run N --solution`, in every language. Ranks are processes,
+# whose lines come in any order.
 set -euo pipefail
 distlab=$(readlink -f "$1")
 shift

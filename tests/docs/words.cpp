@@ -1,6 +1,6 @@
-// A text is cut into words first: of a source, only what a person reads; Prose puts a mark where code was,
-// so that no phrase reaches across it. Phrases are then compared word by word, with an index by their first
-// word.
+// A text is first cut into words; in a source, only comments and strings count. Prose puts a mark where code
+// was, so that no phrase reaches across it. Phrases are then compared word by word, with an index by their
+// first word.
 #include "words.h"
 
 #include <algorithm>
@@ -183,7 +183,7 @@ bool asks(const std::vector<Word>& words, std::size_t at) {
   return at < words.size() && words[at].text == "?";
 }
 
-// Whether the words around `at` are the longer phrase.
+// Whether the words around `at` form the longer phrase.
 bool are_part_of(const Pattern& longer, const std::vector<Word>& words, std::size_t at) {
   for (std::size_t back = 0; back < longer.size() && back <= at; ++back)
     if (matches(words, at - back, longer)) return true;

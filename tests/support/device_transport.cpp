@@ -107,7 +107,7 @@ bool Meeting::is_copied(const Message& message) {
   return message.copied && message.copied->is_done();
 }
 
-// Unmatched, it must not be matched any more.
+// If it is unmatched, it must not be matched any more.
 void Meeting::drop(const std::shared_ptr<Message>& message) noexcept {
   const std::scoped_lock lock(mutex_);
   for (auto& [route, queue] : waiting_) std::erase(queue, message);

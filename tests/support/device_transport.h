@@ -1,5 +1,5 @@
-// A transport between ranks that are threads of one process and keep their data on a device: the pattern of
-// the cuda backend, small. Everything is stream-ordered. isend() and irecv() mark where the caller's current
+// A transport between ranks that are threads of one process and keep their data on a device: a small version
+// of the cuda backend. Everything is stream-ordered. isend() and irecv() mark where the caller's current
 // stream is; when both sides of a message are known, the copy is enqueued on a stream of the receiving rank,
 // after both marks; wait() makes the current stream wait for the copy. The host waits only for the peer's
 // *call*, never for data: an event may be waited on only after it was recorded.

@@ -17,7 +17,8 @@ namespace dist::test {
 template <class F>
 std::string expect_error(Errc code, const std::vector<std::string>& parts, F&& f,
                          std::source_location caller = std::source_location::current()) {
-  // No ScopedTrace: virtual ranks change in the middle of f, and GoogleTest has one stack of them per thread.
+  // No ScopedTrace: virtual ranks change in the middle of f, and GoogleTest has one stack of traces per
+  // thread.
   const auto at = "\nexpected at " + std::string(caller.file_name()) + ':' + std::to_string(caller.line());
   try {
     f();

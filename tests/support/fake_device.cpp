@@ -24,7 +24,7 @@ FakeDevice::FakeDevice(const FakeDeviceOptions& options) : options_(options) {
   }
 }
 
-// Streams end first, each after its work: a stream may wait for a mark of another.
+// Streams end first, each after its work, because a stream may wait for another stream's mark.
 FakeDevice::~FakeDevice() {
   hold_all(false);
   for (const auto& device : devices_)
@@ -193,7 +193,7 @@ std::shared_ptr<FakeMark> FakeDevice::last_of(EventHandle handle) {
 
 void FakeDevice::stream_wait(Device device, StreamHandle handle, EventHandle event) {
   const auto mark = last_of(event);
-  if (!mark) return;  // as CUDA: nothing to wait for
+  if (!mark) return;  // as in CUDA: nothing to wait for
   const std::scoped_lock lock(mutex_);
   break_capture(device, handle, "a wait for an event");
   stream(device, handle).enqueue([mark] { mark->wait(); });

@@ -27,7 +27,7 @@ namespace dist::test {
 struct FakeDeviceOptions {
   int count = 1;
   std::size_t bytes = std::size_t{256} << 20;  // of memory, each
-  std::chrono::microseconds longest_rest{0};   // before each kernel and copy: another schedule each time
+  std::chrono::microseconds longest_rest{0};   // before each kernel and copy, for another schedule each time
   std::uint64_t seed = 1;
   bool has_flags = true;
   bool exports = true;      // other processes can map its memory
@@ -102,7 +102,7 @@ class FakeDevice final : public DeviceApi, public GraphApi {
   TensorView on_host(Device device, const TensorView& view);
 
   // For tests.
-  void make_foreign(const void* base);  // an allocation that no tensor of the library's is said to have
+  void make_foreign(const void* base);  // an allocation that no tensor of the library uses
   void hold_all(bool held);             // streams made later are held too
   void hold(Device device, StreamHandle stream, bool held);
   std::size_t backlog();              // pieces of work not finished, on all streams
@@ -176,7 +176,7 @@ class FakeDevice final : public DeviceApi, public GraphApi {
     std::string broken;  // what the thread did that cannot be recorded; empty: nothing
     void add(StreamHandle stream, std::function<void()> node);
   };
-  // All of it, in an order of many that the graph allows, as a GPU does.
+  // Does all of it, in one of the many orders that the graph allows, as a GPU does.
   static void run(const GraphWork& work, std::uint64_t seed);
   Capture* capture_of(StreamHandle stream);  // this thread's; null: none
   void break_capture(Device device, StreamHandle stream, std::string_view what);

@@ -26,7 +26,7 @@ void FakeDevice::Capture::add(StreamHandle stream, std::function<void()> node) {
   if (stream != origin) unjoined.insert(stream);
 }
 
-// As CUDA, the call fails, and so does the capture.
+// As in CUDA, the call fails, and so does the capture.
 void FakeDevice::break_capture(Device device, StreamHandle stream, std::string_view what) {
   Capture* const capture = capture_of(resolve(device, stream));
   if (!capture) return;

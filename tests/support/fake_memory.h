@@ -17,14 +17,14 @@
 
 namespace dist::test {
 
-// Addresses without access, as many as a segment has bytes.
+// Reserves inaccessible addresses, as many as a segment has bytes.
 class ForbiddenRange {
  public:
   explicit ForbiddenRange(std::size_t bytes);
   ForbiddenRange(ForbiddenRange&& other) noexcept;
   ForbiddenRange& operator=(ForbiddenRange&&) = delete;
   ~ForbiddenRange();
-  // Where `pointer` is in the range, if it does.
+  // The offset of `pointer` in the range, if it is inside.
   std::optional<std::size_t> offset_of(const void* pointer) const;
   std::byte* at(std::size_t offset) const { return start_ + offset; }
 

@@ -1,6 +1,6 @@
 // A fake NCCL on the fake device: ranks are threads of this process, an operation is a piece of work on each
-// rank's stream, and these meet in memory. As NCCL's kernels do, they wait for each other forever, until
-// their communicator is aborted; ranks that call different things are noted, and hang.
+// rank's stream, and these pieces meet in memory. As NCCL's kernels do, they wait for each other forever,
+// until their communicator is aborted; ranks that call different things are noted, and hang.
 #pragma once
 
 #include <atomic>
@@ -82,7 +82,7 @@ class FakeNccl final : public nccl::Library {
   struct World {
     int ranks = 0;
     int splits = 0;                    // that have ended
-    std::vector<Splitting> splitting;  // those ranks that have come to the next
+    std::vector<Splitting> splitting;  // the ranks that have reached the next one
     std::vector<Device> devices;
     int joined = 0;
     std::map<std::uint64_t, Meeting> meetings;

@@ -84,7 +84,7 @@ void FakeNccl::launch(Launch all) {
                    });
 }
 
-// On the stream's thread: all of it is posted, then waited for.
+// Runs on the stream's thread: posts all of it, then waits for it.
 void FakeNccl::run(const std::shared_ptr<Rank>& rank, const Pieces& pieces) {
   std::unique_lock lock(mutex_);
   World& world = *rank->world;
@@ -118,7 +118,7 @@ void FakeNccl::join(Rank& rank, std::uint64_t number, const Call& mine) {
   for (const auto& call : meeting.calls)
     if (call->what != meeting.calls[0]->what) {
       misuse_.push_back(fmt::format("\"{}\" and \"{}\"", meeting.calls[0]->what, call->what));
-      return;  // as kernels of NCCL that do not fit: it hangs
+      return;  // it hangs, like kernels of NCCL that do not fit
     }
   const ReduceOp::Kind op = meeting.calls[0]->op.kind();
   if (world.ranks == 1 && (op == ReduceOp::Kind::avg || op == ReduceOp::Kind::premul_sum))
@@ -143,7 +143,7 @@ void FakeNccl::match(World& world, std::pair<int, int> way) {
   }
 }
 
-// Results are made apart first: a rank's output may be its input.
+// Results are first made in separate memory, because a rank's output may be its input.
 void FakeNccl::work(Meeting& meeting, const World& world) {
   const Call& first = *meeting.calls[0];
   const auto n = static_cast<std::size_t>(world.ranks);

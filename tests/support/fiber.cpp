@@ -36,7 +36,7 @@ void has_switched([[maybe_unused]] void* mark, [[maybe_unused]] const void** bot
 
 Fiber::Fiber(std::size_t stack_bytes, std::function<void()> body)
     : allocator_(stack_bytes), stack_(allocator_.allocate()), body_(std::move(body)) {
-  // Another stack may have been here: a fiber that ends never leaves its first frames, and they stay
+  // Another stack may have used this memory: a fiber that ends never leaves its first frames, and they stay
   // poisoned.
   unpoison(static_cast<const std::byte*>(stack_.sp) - stack_.size, stack_.size);
 #if defined(DIST_TSAN)

@@ -74,7 +74,7 @@ std::optional<std::int64_t> Network::next_start() const {
   return queue_.begin()->first.first;
 }
 
-// A message whose ports are busy goes back into the queue, and others may pass it.
+// A message whose ports are busy goes back into the queue, and others may overtake it.
 std::shared_ptr<Message> Network::start_next() {
   auto message = queue_.extract(queue_.begin()).mapped();
   std::int64_t &out = ports_[message->src].send_free, &in = ports_[message->dst].receive_free;

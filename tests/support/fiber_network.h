@@ -49,7 +49,8 @@ class Network {
   // Error{mismatch} when the two sides that meet differ in size.
   Transfer post_send(int src, TensorView data, int dst, std::int64_t now);
   Transfer post_receive(int dst, TensorView data, int src, std::int64_t now);
-  // Its buffer may be gone at any moment: takes from it what the other side has a right to, and forgets it.
+  // Its buffer may be gone at any moment: takes from it what the other side is entitled to, and then forgets
+  // the buffer.
   void drop(const Transfer& transfer) noexcept;
 
   // A time before which no waiting message starts; nothing when none waits.

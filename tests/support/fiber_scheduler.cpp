@@ -89,7 +89,7 @@ void FiberScheduler::wait_for(int rank, const Transfer& transfer) {
     transfer.message->deliver();
 }
 
-// Polling takes a round, so that a polling loop moves time on.
+// Polling takes one round, so a polling loop advances the clock.
 bool FiberScheduler::poll(int rank, const Transfer& transfer) {
   std::int64_t& clock = ranks_[rank].clock;
   const auto done = [&] { return transfer.is_done() && transfer.message->ends <= clock; };

@@ -1,8 +1,8 @@
 // A transport between virtual ranks: n fibers in one thread, with mailboxes in plain memory and a virtual
 // clock. It proves the seam: algorithms that run here run unchanged on every other Transport, and here their
 // messages, bytes and rounds can be counted exactly. Deterministic: the same program gives the same schedule
-// every time. (The simulator, with topologies, links and a checker, is another matter; this is its smallest
-// part.)
+// every time. (The simulator, with topologies, links and a checker, is separate; this is a small part of what
+// it does.)
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@
 namespace dist::test {
 
 // When the network touches the buffers of a transfer. Both are allowed by the contract; a program that is
-// right with both neither changes a send buffer before wait() nor counts on a receive buffer being untouched
-// until wait().
+// right with both neither changes a send buffer before wait() nor relies on a receive buffer staying
+// unchanged until wait().
 enum class Touch : std::uint8_t {
   early,  // as soon as the data can move
   late,   // only in wait()

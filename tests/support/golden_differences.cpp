@@ -50,7 +50,8 @@ std::vector<std::string> golden_differences(const GoldenRun& run, int rank, cons
     const Tensor& value = parameters[k].parameter->value;
     found.compare("final " + parameters[k].name, l2_norm(value), golden.final_param_l2.at(k),
                   relative(golden.final_param_l2.at(k), run.norm_tolerance()));
-    // What is summed may cancel out: its error is measured by the values themselves, of Cauchy and Schwarz.
+    // The terms of a sum may cancel out, so its error is measured by the size of the terms (the bound is that
+    // of Cauchy and Schwarz).
     found.compare(
         "sum of " + parameters[k].name, sum(value), golden.final_param_sum.at(k),
         run.norm_tolerance() * golden.final_param_l2.at(k) * std::sqrt(static_cast<double>(value.numel())));

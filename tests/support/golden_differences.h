@@ -15,7 +15,7 @@ namespace dist::test {
 // The model as a scheme of training sees it: DistributedDataParallel around it, or itself.
 using Wrapped = std::function<std::unique_ptr<nn::Module>(nn::Module& model)>;
 
-// A line for each number beyond what tests/golden/README.md allows; empty: none.
+// A line for each number that is further off than tests/golden/README.md allows; empty: none.
 std::vector<std::string> golden_differences(const GoldenRun& run, int rank, const Wrapped& wrapped,
                                             Device device = cpu);
 

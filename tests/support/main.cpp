@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
 }
 
 #ifdef __SANITIZE_THREAD__
-// oneDNN comes from the system and is not instrumented: ThreadSanitizer sees its locks, but not what it makes
-// them with.
+// oneDNN comes from the system and is not instrumented: ThreadSanitizer sees its locks, but not how they are
+// made.
 extern "C" const char* __tsan_default_suppressions() { return "called_from_lib:libdnnl.so\n"; }
 #endif

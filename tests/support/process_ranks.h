@@ -25,7 +25,7 @@ class ProcessRanks {
   };
 
   // Starts n processes; each calls fn(rank, ready) inside a job of its own. `ready()` tells the parent that
-  // this rank has come as far as the test wants.
+  // this rank has reached the point that the test waits for.
   using Body = std::function<std::string(int rank, const std::function<void()>& ready)>;
   ProcessRanks(int n, const Body& fn);
   ~ProcessRanks();  // kills what is left
@@ -34,7 +34,7 @@ class ProcessRanks {
 
   bool wait_ready(std::chrono::milliseconds patience);  // all ranks called ready()
   void signal(int rank, int number);
-  void kill(int rank);  // SIGKILL; then tells those that still join, as every launcher does
+  void kill(int rank);  // SIGKILL; then notifies the ranks that still join, as every launcher does
   // Waits for all to end; those that have not after `patience` are killed, their text is "still running".
   std::vector<Report> join(std::chrono::milliseconds patience);
 

@@ -20,11 +20,11 @@ namespace dist::test {
 
 struct RankOptions {
   InitOptions init;                   // rank, world_size and store are filled in
-  std::vector<check::Code> findings;  // of a test that does wrong: what the simulator's checker must say
+  std::vector<check::Code> findings;  // what the checker must say about a wrong program
   RankOptions() { init.timeout = std::chrono::seconds(20); }  // a hang is a failure soon
 };
 
-// What a test that does wrong expects of the checker.
+// What a test that is wrong on purpose expects from the checker.
 inline RankOptions finds(std::vector<check::Code> codes) {
   RankOptions options;
   options.findings = std::move(codes);
@@ -34,11 +34,11 @@ inline RankOptions finds(std::vector<check::Code> codes) {
 // Whether ranks are virtual in this run.
 bool ranks_are_simulated();
 
-// What an error must say, and what else it says on real ranks, where the others are asked what they do:
-// the simulator's report says that.
+// What an error must say, and what it says in addition on real ranks, which ask the other ranks what they are
+// doing (on virtual ranks the simulator's report says that).
 std::vector<std::string> told(std::vector<std::string> always, const std::vector<std::string>& of_the_others);
 
-// First in a test that has no meaning on virtual ranks, with the reason.
+// Call it first, with the reason, in a test that has no meaning on virtual ranks.
 #define REAL_RANKS_ONLY(reason) \
   if (::dist::test::ranks_are_simulated()) GTEST_SKIP() << "on real ranks only: " << (reason)
 

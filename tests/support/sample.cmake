@@ -1,5 +1,6 @@
-# What is tried of much that a commit has not touched: a sample, chosen by the commit, so that the commits together try all.
-#   cmake -P sample.cmake COMMIT OF ONE_IN NAME ...     prints the chosen ones, a line each
+# Chooses a sample of what a commit has not touched. The commit decides which, so that many commits together try
+# everything.
+#   cmake -P sample.cmake COMMIT OF ONE_IN NAME ... prints the chosen ones, a line each
 cmake_minimum_required(VERSION 3.25)
 
 # dist_sample(out commit of one_in NAME ...): one in this many, at least one. `of` says what the names are of: two lists of

@@ -29,7 +29,7 @@ inline constexpr int exit_missing = 3;  // something needed is missing; the mess
 
 struct TestOptions {
   bool full = false;  // none is left out
-  bool rest = false;  // all that has not the label "quick"
+  bool rest = false;  // everything without the label "quick"
   bool verbose = false;
   bool rerun_failed = false;
   std::string filter, label;  // regular expressions; empty: all tests
@@ -51,7 +51,7 @@ struct RunOptions {
 };
 
 struct GradeOptions {
-  std::string lab;  // or "all", or "begun": those whose file is not the starter any more
+  std::string lab;  // or "all", or "begun": those whose file is no longer the starter
   bool solution = false;
   ResultFiles results;               // to be written
   std::filesystem::path runner;      // the program to grade; empty: the lab's own

@@ -23,7 +23,7 @@ struct GradedTest {
   Result result = Result::failed;
   double seconds = 0;                 // that it took
   std::vector<std::string> messages;  // that say what is wrong
-  bool has_picture = false;           // whether `distlab trace` can draw the messages of its ranks
+  bool has_picture = false;           // whether `distlab trace` can draw the messages of the test's ranks
   std::string misconception;          // the diagnosis, if there is one: its name ...
   std::string explanation;            // ... and a sentence
 };
@@ -50,7 +50,7 @@ struct GradeRequest {
   GradeSink on_test = {};             // called after each test; may be empty
   std::string filter = {};            // GoogleTest's, of tests; empty: all
   std::filesystem::path traces = {};  // a folder for the trace of each test's run; empty: none
-  std::int64_t build_work_ms = 0;     // what the tools have worked that made the program of a submission
+  std::int64_t build_work_ms = 0;     // how long the tools that built the submission's program worked
 };
 
 // Throws dist::Error{internal} when the grader could not do its work; then nothing is graded. `on_test` must

@@ -16,8 +16,8 @@ namespace {
 constexpr double width = 1280, height = 720, left = 150, right = 380, top = 80, bottom = 100;  // px
 constexpr std::size_t looks = 8;  // colours, dashes and marks that can be distinguished
 
-// The colours of the page and of families, on white and on black. They follow Okabe and Ito, so that people
-// with colour blindness can distinguish them.
+// The colours of the page and of the families of lines, on white and on black. They follow Okabe and Ito, so
+// that people with colour blindness can distinguish them.
 constexpr std::string_view style = R"(
 text{font-family:system-ui,-apple-system,"Segoe UI",sans-serif;font-size:23px;fill:#222}
 .title{font-size:29px;font-weight:600}.family{font-size:21px}.end{font-size:16px}

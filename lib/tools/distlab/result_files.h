@@ -22,7 +22,7 @@ bool check_results(const ResultFiles& files);
 // Each writes the files with replace_file(), and returns false when one cannot be written.
 bool write_results(const ResultFiles& files, const GradeRecord& record);
 bool write_results(const ResultFiles& files, const std::vector<GradeRecord>& records);  // of several labs
-// Writes the result so far while grading continues: Gradescope shows it if the time runs out.
+// Writes the result so far while grading continues: Gradescope shows it if the time limit is reached.
 bool write_unfinished(const ResultFiles& files, const GradeRecord& record);
 
 }  // namespace distlab

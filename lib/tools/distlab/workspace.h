@@ -13,7 +13,7 @@ struct Workspace {
 // The ./distlab script names both folders (DISTLAB_ROOT, DISTLAB_BUILD). Without the script, the build tree
 // is the one that contains this program, and the checkout is the nearest one above the build tree or above
 // the current folder. Throws dist::Error{unsupported} that says what to do when there is no checkout (an
-// installed distlab was started elsewhere).
+// installed distlab that was started elsewhere).
 const Workspace& workspace();
 
 // Returns the default folder of MNIST's files. Throws as above.

@@ -10,7 +10,7 @@ namespace distlab {
 int wrong_usage(const dist::Error& error);
 
 // Returns true if the command is only to check its options. The script ./distlab asks for that
-// (DISTLAB_CHECK_ONLY) before it builds for minutes what the command needs.
+// (DISTLAB_CHECK_ONLY) before it spends minutes building what the command needs.
 bool only_checks();
 
 }  // namespace distlab

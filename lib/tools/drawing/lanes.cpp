@@ -1,4 +1,5 @@
-// From the top: colours, texts, the lanes layer by layer from the back to the front, the times below them.
+// In this file, from the top: colours, texts, the lanes layer by layer from the back to the front, and the
+// times below them.
 #include "drawing/lanes.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace {
 
 // As in the player: src/draw/lanes.ts.
 constexpr double gutter = 34, right = 10;
-constexpr int crowd = 24;               // of more ranks thin lines are all that can be seen
+constexpr int crowd = 24;               // with more ranks, thin lines are all that can be seen
 constexpr int most_colours = 12;        // as in src/draw/palette.ts
 constexpr double digit = 7, tall = 12;  // px, of a label's characters
 

@@ -12,15 +12,15 @@ namespace dist::trace {
 struct LanesFrame {
   double width = 0, top = 0, row = 0;
   std::int64_t duration = 0;
-  double tick = 0;         // between two times, in picoseconds; 0: as in the player
+  double tick = 0;         // between two times, in picoseconds; 0: as the player chooses
   bool has_boxes = false;  // computations are boxes, in which their names are
   bool has_waits = false;  // of a deadlock: which rank waits for which
   int chunks = 0;          // see SvgOptions
   bool colours_by_chunk = false;
 };
 
-// The end of what is drawn. Ranks that wait for each other do so until a timeout, thousands of times as long
-// as all that happened before: as in the player, most of that is cut off.
+// The end of what is drawn. Ranks that wait for each other do so until a timeout, which is thousands of times
+// as long as everything before it. As in the player, most of that wait is cut off.
 std::int64_t drawn_duration(const Trace& trace);
 
 std::string lanes_svg(const Trace& trace, const LanesFrame& frame);

@@ -26,7 +26,7 @@ double most_bytes(const std::vector<MemoryBar>& bars) {
 
 std::string mebibytes(double bytes) { return fmt::format("{:.1f} MiB", bytes / (1 << 20)); }
 
-// At most `most` bars: as many neighbours of a phase become one as need be. Each phase keeps a bar.
+// At most `most` bars: merges as many neighbours of a phase as necessary. Each phase keeps a bar.
 std::vector<MemoryBar> few(const std::vector<MemoryBar>& bars, std::size_t most) {
   const std::size_t together = (bars.size() + most - 1) / std::max<std::size_t>(most, 1);
   if (together <= 1) return bars;

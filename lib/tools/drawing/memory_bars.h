@@ -14,11 +14,11 @@ struct MemoryBar {
   double bytes = 0;  // the most that was in use
 };
 
-// Appends a bar; neighbours of one phase and unit become one, with the most of both.
+// Appends a bar; neighbours of one phase and unit become one, which shows the larger of their values.
 void add(std::vector<MemoryBar>& bars, const MemoryBar& bar);
 
 // Lines of at most `width` columns (at least 40), each ended by '\n'. More than `most` bars are drawn as
-// fewer: neighbours become one, which has the most of them.
+// fewer: neighbours become one bar, which shows the largest of their values.
 //
 //   forward   h.0           ██████████████████            12.4 MiB
 //             h.1           █████████████████████████     16.9 MiB

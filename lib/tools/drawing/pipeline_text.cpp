@@ -125,7 +125,7 @@ class TimelineText {
       const int first = std::max(from, column), last = std::min(to, end);
       if (first >= last) continue;
       text += std::string(static_cast<std::size_t>(first - column), '.');
-      // A cell that is cut has its label, or what fits of it, in the first part.
+      // A cell that is cut has its label, or as much of it as fits, in the first part.
       std::string cell = first == from ? label(*action) : "";
       cell.resize(static_cast<std::size_t>(last - first), first == from ? ' ' : '-');
       text += options_.colour ? options_.colour(action->kind, cell) : cell;

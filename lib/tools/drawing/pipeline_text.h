@@ -18,7 +18,7 @@ namespace dist::pipeline {
 
 struct TextOptions {
   int width = 100;  // columns, at least 40
-  // How a computation is coloured; without it, it is not.
+  // Colours a computation; without this function there are no colours.
   std::function<std::string(ActionKind kind, std::string_view cell)> colour = {};
 };
 

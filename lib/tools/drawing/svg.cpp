@@ -15,7 +15,7 @@ namespace {
 constexpr double width = 900, axis = 18;
 constexpr double between_runs = 14;
 
-// As in src/ui/style.css. What reads SVG without being a browser knows no light-dark().
+// As in src/ui/style.css. Programs other than browsers that read SVG do not know light-dark().
 constexpr std::string_view style = R"(
 text{font:14px system-ui,"Segoe UI","DejaVu Sans",sans-serif;fill:#5b606b}
 .name{text-anchor:end;dominant-baseline:central}

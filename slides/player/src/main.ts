@@ -1,4 +1,4 @@
-// The page of ./distlab trace --html: one player, as large as the window, and all keys are its own.
+// The page of ./distlab trace --html: one player, as large as the window, which gets all keys.
 import {DistlabPlayer} from './ui/element.ts';
 
 const player = document.querySelector('distlab-player');

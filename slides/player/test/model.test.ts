@@ -1,4 +1,4 @@
-// The model: what is where at which time, without any picture.
+// The model: which rank has what at which time, without any picture.
 import {describe, expect, it} from 'vitest';
 import {Clock} from '../src/model/clock.ts';
 import {loadText, messageLines, momentText} from '../src/model/explain.ts';

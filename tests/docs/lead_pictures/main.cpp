@@ -44,7 +44,7 @@ std::map<std::string, fs::path> folders(const fs::path& labs) {
   return all;
 }
 
-// What is wrong with the handouts of a lab: each shows the picture once, and says what is to be seen in it.
+// What is wrong with the handouts of a lab: each must show the picture once, and say what it shows.
 std::string complaints(const fs::path& folder, const std::string& picture) {
   std::string all;
   for (const auto* page : {"README.md", "README.zh-CN.md"}) {

@@ -1,4 +1,4 @@
-// A call that needs what this build lacks says so in one line, with what CMake found out: how to get it.
+// A call that needs what this build lacks says so in one line, with what CMake found out and how to get it.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

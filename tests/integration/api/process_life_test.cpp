@@ -1,5 +1,5 @@
-// Ranks that are processes: they end without goodbye, stop, fork, and are asked by a signal what they are
-// doing.
+// Ranks that are processes: they end without leaving the job, stop, fork, and report what they are doing when
+// a signal asks for it.
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -129,7 +129,7 @@ TEST(ProcessLife, AForkedChildDoesNotHideItsParentsDeath) {
     init_process_group(patient_init());
     barrier();
     if (rank == 1) {
-      if (fork() == 0) {  // no exec: it has copies of all that is open
+      if (fork() == 0) {  // no exec: the child has copies of all open descriptors
         prctl(PR_SET_PDEATHSIG, 0);
         ::sleep(5);
         _exit(0);

@@ -22,7 +22,7 @@ thread_local std::vector<void*>* watched = nullptr;  // gets the callers of this
 
 }  // namespace
 
-// The library's calls of send() come here.
+// The library's calls of send() end up here.
 extern "C" ssize_t send(int socket, const void* bytes, std::size_t n, int flags) {
   if (std::vector<void*>* const callers = std::exchange(watched, nullptr)) {
     callers->resize(100);

@@ -51,7 +51,7 @@ class Bench : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  // Three sizes, two ranks, next to no calls, where `more` does not say otherwise; the rows.
+  // Measures three sizes on two ranks with very few calls, unless `more` says otherwise; returns the rows.
   Json rows(const std::string& collective, const Words& more = {}) {
     const std::string file = folder_ / (collective + ".json");
     Words words{collective, "--json", file};
@@ -169,7 +169,7 @@ TEST_F(Bench, MpiAsTheBackend) {
     EXPECT_EQ(row.at("algorithm"), "mpi");
     EXPECT_EQ(row.at("wrong"), 0) << row;
   }
-  // Here MPI is begun, and ended, by the other side, whose threads must take turns.
+  // Here the other side initialises and finalises MPI, and its threads must take turns.
   for (const auto& row : rows("send_recv", {"--backend", "mpi", "--compare", "mpi", "--hot"})) {
     EXPECT_EQ(row.at("backend"), "mpi");
     EXPECT_EQ(row.at("peer"), "mpi");

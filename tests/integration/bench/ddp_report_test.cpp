@@ -1,4 +1,4 @@
-// What follows from the times of bench ddp, and what people get to see.
+// What follows from the times of bench ddp, and what users see of it.
 #include <algorithm>
 #include <sstream>
 

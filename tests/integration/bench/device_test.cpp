@@ -1,4 +1,4 @@
-// What bench measures, on device tensors: on the fake device, whose memory the CPU cannot touch.
+// What bench measures, with tensors on the fake device, whose memory the CPU cannot touch.
 #include <gtest/gtest.h>
 
 #include "dist/dist.h"

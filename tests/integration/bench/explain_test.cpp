@@ -76,7 +76,7 @@ TEST_F(Costs, ExplainNamesEveryAlgorithmAndMarksTheChosenOne) {
   }
 }
 
-// Ranks that must wait for each other's turns meet as seldom as they can.
+// Ranks that must wait for each other's turns synchronise as rarely as possible.
 TEST_F(Costs, RanksThatOutnumberTheCoresChooseByWhatTurnsCost) {
   const dist::KnownCosts costs = dist::known_costs();
   const std::string apart = explain(plan_of("all_reduce", 4), 8192, costs, 4);

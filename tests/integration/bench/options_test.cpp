@@ -13,7 +13,7 @@ using dist::Errc;
 using distlab::BenchOptions;
 using namespace distlab::bench;
 
-// What make_plan() says to these options.
+// What make_plan() says about these options.
 template <class Change>
 void refused(Errc code, const std::vector<std::string>& words, Change&& change) {
   BenchOptions options;

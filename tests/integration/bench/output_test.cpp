@@ -1,4 +1,4 @@
-// What people and programs get to see of measured rows.
+// What users and programs see of measured rows.
 #include <sstream>
 
 #include <gtest/gtest.h>

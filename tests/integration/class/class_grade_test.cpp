@@ -45,7 +45,7 @@ else
 fi
 )";
 
-// With this beginning of its command line, whose words end with zero bytes.
+// A process whose command line begins like this; its words end with zero bytes.
 template <std::size_t n>
 bool is_running(const char (&words)[n]) {
   const std::string_view wanted(words, n - 1);
@@ -203,7 +203,8 @@ TEST_F(ClassGrade, WhatIsGradedAndUnchangedIsNotGradedAgain) {
   fs::remove_all(submissions / "bob");
   grade();
   EXPECT_EQ(builds(), 9);
-  EXPECT_FALSE(contains(distlab::text_of_file(out / "grades.csv"), "bob")) << "who is gone is in no table";
+  EXPECT_FALSE(contains(distlab::text_of_file(out / "grades.csv"), "bob"))
+      << "a submission that is gone is in no table";
 }
 
 TEST_F(ClassGrade, NamesMayBeAnything) {
@@ -224,7 +225,7 @@ TEST_F(ClassGrade, NamesMayBeAnything) {
   EXPECT_TRUE(contains(distlab::text_of_file(out / "grades.csv"), "\r\n'=1+1,100"));
 }
 
-// "ann", a mark that turns what follows around, and a name that a spreadsheet would run.
+// "ann" with a mark that reverses the text after it, and a name that a spreadsheet would run.
 TEST_F(ClassGrade, NamesDoNotReorderWhatIsAroundThem) {
   hand_in(
       "ann\xe2\x80\xae"
@@ -249,7 +250,7 @@ TEST_F(ClassGrade, NamesDoNotReorderWhatIsAroundThem) {
   EXPECT_TRUE(contains(distlab::text_of_file(out / "grades.csv"), "\r\n'=\\ufeff1+1,0"));
 }
 
-// Only the size counts of what cannot be a submission: 20 GB would take minutes to read.
+// Of a file that cannot be a submission only the size counts: 20 GB would take minutes to read.
 TEST_F(ClassGrade, WhatCannotBeASubmissionIsNotRead) {
   const auto core = submissions / "ann/core.bin";
   fs::create_directory(submissions / "ann");

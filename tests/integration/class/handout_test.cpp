@@ -1,4 +1,5 @@
-// `distlab class handout`, of a checkout of our own with one lab, and what can be done in what it makes.
+// `distlab class handout`, from a checkout of our own with one lab, and what students can do in the tree that
+// it makes.
 #include <filesystem>
 
 #include <gtest/gtest.h>

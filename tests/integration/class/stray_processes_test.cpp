@@ -1,4 +1,4 @@
-// What gradings leave behind: found, given back to the system, and never mistaken for a job.
+// Processes that gradings leave behind are found and reaped, and never mistaken for a job.
 #include "distlab/stray_processes.h"
 
 #include <filesystem>

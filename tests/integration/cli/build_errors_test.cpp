@@ -62,7 +62,7 @@ TEST(BuildErrors, ThreeAreEnoughAndTheOthersAreCounted) {
   }
   const auto all = text_of(explain_errors(log_named("five_errors.gcc"), sources(), 100));
   EXPECT_NE(all.find("‘sned’ is not a member"), all.npos) << all;
-  EXPECT_EQ(all.find("18:17"), all.npos) << "what was said of line 16 already\n" << all;
+  EXPECT_EQ(all.find("18:17"), all.npos) << "what was already said about line 16\n" << all;
   EXPECT_NE(all.find("lib/dist/group/process_group.h:111: declared here: Work send(const Tensor& t"),
             all.npos)
       << all;

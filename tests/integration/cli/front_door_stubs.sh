@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2016,SC2154,SC2034,SC2317
 failures=0 checks=0
 
-# --- a checkout with a space in its name, and a PATH that we know everything about -------------------------------
+# --- a checkout with a space in its name, and a PATH of which we know everything -------------------------------
 lay_out() {
   mkdir -p "$tree/lib/tools" "$tree/labs/01_init" "$tree/labs/02_group" "$tree/solutions" "$bin"
   cp "$source_root/distlab" "$source_root/CMakePresets.json" "$tree/"

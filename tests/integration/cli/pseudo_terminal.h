@@ -1,4 +1,5 @@
-// A program on a terminal of its own: what it shows, keys for it, and how it leaves the terminal.
+// A program on a terminal of its own: what it shows, the keys that it gets, and the state in which it leaves
+// the terminal.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// What the doctor draws: of folders that look like /sys, and of GPUs that are made up.
+// What the doctor draws: from folders that look like /sys, and from made-up GPUs.
 #include "distlab/doctor/topology.h"
 
 #include <cstdlib>

@@ -152,7 +152,7 @@ TEST_F(Watch, CtrlZGivesTheTerminalBackAndFgTakesItAgain) {
   EXPECT_TRUE(terminal.has_echo());
 }
 
-// After the grade: what a crash interrupts goes on for a while, and writes into the checkout.
+// After the grade: a process that a crash cuts off goes on for a while, and writes into the checkout.
 TEST_F(Watch, ACrashLeavesTheTerminalAsItWas) {
   PseudoTerminal terminal(watch_1, 24, 80);
   ASSERT_TRUE(terminal.shows("60 of 100"));
@@ -249,7 +249,7 @@ TEST_F(Watch, WithoutATerminalResultsArePrintedUntilTheInputEnds) {
   EXPECT_NE(saved.output.find("100 of 100"), std::string::npos) << saved.output;
 }
 
-// As a sandbox has that is being started.
+// Such a process belongs to a sandbox that is being started.
 TEST_F(Watch, EndsWhatHasLeftTheProcessGroup) {
   write(file, "slow, and escapes\n");
   PseudoTerminal terminal(watch_1, 24, 80);

@@ -20,7 +20,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Works in every way a program can, for so long by rank 0's clock, or until an operation fails.
+// Does every kind of work that a program can do, for this long by rank 0's clock, or until an operation
+// fails.
 std::string work(int rank, const std::function<void()>& ready, milliseconds for_so_long) {
   try {
     init_process_group({.timeout = std::chrono::seconds(20)});
@@ -87,7 +88,7 @@ void kill_many_times(int trials, const char* transport, bool after_init) {
   EXPECT_EQ(left_files_in("/tmp"), tmp_before);
 }
 
-// From the beginning: some ranks are stopped while they meet.
+// From the start of the job: some ranks are stopped while they meet.
 void stop_many_times(int pairs, const char* transport) {
   ASSERT_EQ(setenv("DIST_TRANSPORT", transport, 1), 0);
   constexpr int n = 4, longest = 3000, latest = 2500;  // ms

@@ -1,5 +1,5 @@
-// Tight systems: what distlab does not need must not stop it, and what it needs and does not get is one clear
-// line.
+// Systems with tight limits: what distlab does not need must not stop it, and when it does not get what it
+// needs, it says so in one clear line.
 #include <array>
 #include <cstdio>
 #include <string>
@@ -53,7 +53,7 @@ TEST(Limits, AFullDevShmDoesNotMatter) {
           "head -c 65536 /dev/zero > /dev/shm/full 2>/dev/null; exec \"$@\"' sh"));
 }
 
-// Each rank maps the arenas of all: they must fit together.
+// Each rank maps the arenas of all ranks, and together they must fit.
 TEST(Limits, ArenasOfAllRanksFitIntoTheAddressSpace) {
   for (const char* kib : {"1000000", "4000000", "16000000"})
     expect_ok(run("ulimit -v " + std::string(kib) + ";"));

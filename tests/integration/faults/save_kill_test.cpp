@@ -1,5 +1,5 @@
-// Saves of a sharded checkpoint are killed at random moments, one rank or all of them: each time the save
-// before or the one under way is there, whole. SAVE_KILLS is how many; default: 20.
+// Saves of a sharded checkpoint are killed at random moments, one rank or all of them: each time the previous
+// save or the one in progress is there, complete. SAVE_KILLS sets how many; default: 20.
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -25,7 +25,7 @@ constexpr std::int64_t rows = 9, width = 20'000;
 struct Shared {
   std::atomic<int> begun = 0, done = 0;        // the last save that began, and the last one that was in force
   std::atomic<std::int64_t> microseconds = 0;  // that one took
-  std::atomic<bool> is_clean = true;           // nothing was left of killed saves when one was done
+  std::atomic<bool> is_clean = true;  // when one save was complete, nothing was left of the killed ones
 };
 
 Shared& made_shared() {

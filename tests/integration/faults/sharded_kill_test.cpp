@@ -19,8 +19,8 @@ constexpr std::array phases{Phase::gather_in_forward, Phase::gather_in_backward,
 constexpr std::array phase_names{"gather in forward", "gather in backward", "reduce-scatter", "optimizer",
                                  "save"};
 
-// Around a block, inside of its unit's own hook: when the next unit's gather, or this unit's reduction, has
-// just begun on other ranks.
+// Hooks around a block, inside its unit's own hook: they run when the next unit's gather, or this unit's
+// reduction, has just begun on other ranks.
 struct Deadly final : nn::ModuleHook {
   explicit Deadly(std::function<void(Phase)> reaches) : at(std::move(reaches)) {}
   Tensor before_forward(nn::Module&, const Tensor& input) override {

@@ -53,7 +53,7 @@ class Memory {
   Tensor tensor_;
 };
 
-// Rank r has the value r + 1, in r's part for rank p of a list 10 (r + 1) + p.
+// Rank r has the value r + 1; in a list, r's part for rank p has the value 10 (r + 1) + p.
 void call_everything(int rank, int n, bool is_foreign, std::int64_t count) {
   const auto me = static_cast<float>(rank + 1);
   const auto list_of = [&](int from) {
@@ -110,7 +110,7 @@ void call_everything(int rank, int n, bool is_foreign, std::int64_t count) {
   }
 }
 
-// First: a process reads the level of its log once.
+// This comes first: a process reads the level of its log only once.
 TEST(Foreign, IsSaidOnceAGroup) {
   ASSERT_EQ(setenv("DIST_LOG", "info", 1), 0);
   testing::internal::CaptureStderr();

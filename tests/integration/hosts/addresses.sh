@@ -22,7 +22,7 @@ for side in "$a lo" "$a x$$" "$a y$$" "$a c$$" "$b lo" "$b d$$"; do
   ip -n "$namespace" link set "$device" up
 done
 
-# Where $work/hosts is, it takes the place of /etc/hosts.
+# If $work/hosts exists, it takes the place of /etc/hosts.
 in_namespace() {
   local namespace=$1
   shift
@@ -69,7 +69,7 @@ expect "a dead first address of a rank" 1 "rank 1 reaches rank 0 at 10.77.0.1, b
 expect "a dead first address of a rank" 1 DIST_SOCKET_IFNAME
 [ "$(grep -c DIST_SOCKET_IFNAME "$work/1")" -eq 1 ]
 
-# Rank 0 is started where its own address does not lead.
+# Rank 0 is started on a machine to which its address does not lead.
 in_namespace "$b" env MASTER_ADDR=10.77.0.1 MASTER_PORT=29503 timeout 40 "$program" env:// 0 2 2 >"$work/0" 2>&1 || true
 expect "rank 0 on the wrong machine" 0 "rank 0 keeps the store here, but 10.77.0.1 is not an address of this machine, which has 10.77.0.2, 10.88.0.2; unless"
 expect "rank 0 on the wrong machine" 0 "rank 0 keeps the store, and 10.77.0.1 is not an address of this machine"

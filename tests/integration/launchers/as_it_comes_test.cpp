@@ -1,5 +1,5 @@
-// distrun takes what it was started with as it comes: ignored signals, closed descriptors, low limits; and
-// what a shell or a kernel does to a job reaches the ranks.
+// distrun copes with whatever it was started with (ignored signals, closed descriptors, low limits), and what
+// a shell or a kernel does to a job reaches the ranks.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -86,7 +86,7 @@ bool gets_state(pid_t pid, char state) {
   return false;
 }
 
-// Not where the group of this process is an orphan (setsid): no shell could wake what stops there.
+// Skipped where the group of this process is an orphan (setsid): no shell could continue what stops there.
 bool may_stop_here() {
   const pid_t child = fork();
   if (child == 0) {

@@ -1,4 +1,4 @@
-// What spawn's ranks and spawn itself share with processes that they fork, or were started by.
+// What spawn and its ranks share with processes that they fork, or that started them.
 #include <array>
 #include <cstdio>
 #include <functional>
@@ -26,7 +26,7 @@ int status_of(const std::function<void()>& in_child, bool& is_child) {
   return status;
 }
 
-// Rank 1 has three children; what they add up to, and how many ranks succeed.
+// Rank 1 has three children; the test checks what they add up to, and how many ranks succeed.
 struct Children {
   int returned, signalled, threw, good_ranks;
   std::string said;  // on stderr

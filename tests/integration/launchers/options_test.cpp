@@ -118,7 +118,7 @@ TEST(DistrunOptions, RefusalsSayWhatToDo) {
             std::string::npos);
 }
 
-// None of the parser's own.
+// None of these messages is the parser's own.
 TEST(DistrunOptions, ComplaintsAreInOurWords) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> wrong{
       {{"--role", "a", "--role", "b", "p"}, "--role is given 2 times; once is enough"},

@@ -198,7 +198,7 @@ TEST_F(RunTrace, OfAProgramThatExitsWithoutLeavingIsThere) {
       std::exit(0);
     });
   } catch (const dist::Error&) {
-    // What spawn says of it is not the question here.
+    // What spawn says about it does not matter here.
   }
   EXPECT_EQ(dist::trace::read_file(file_).ranks, 2);
 }

@@ -2,7 +2,7 @@
 //   same_program                     as a rank, by whatever launcher
 //   same_program processes|threads N starts its own ranks by spawn
 //   same_program careless            as a rank, with an error that nothing catches
-//   same_program careless N          starts ranks that end that way
+//   same_program careless N starts N ranks that end in this way
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
@@ -26,7 +26,7 @@ void check_all_reduce(int rank, int n) {
   expect(t.to_vector<float>() == expected, "all_reduce");
 }
 
-// Each to the next one, both ways at once.
+// Each rank sends to the next one, both ways at once.
 void check_ring(int rank, int n) {
   const auto mine = dist::full({7}, rank, dist::DType::i64);
   auto got = dist::zeros({7}, dist::DType::i64);

@@ -161,7 +161,7 @@ TEST_F(TwoNodes, BothStartAgainTogether) {
       << first.out << second.out;
 }
 
-// As when another connection happens to have got that number.
+// As if another connection happened to have that port number.
 TEST_F(TwoNodes, APortThatIsTakenForAMomentIsWaitedFor) {
   dist::UniqueFd holder = bound(port_);
   ASSERT_TRUE(holder);

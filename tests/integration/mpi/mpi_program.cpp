@@ -37,7 +37,8 @@ void expect_error(Errc code, std::string_view part, const std::function<void()>&
 
 void join(Timeout timeout = 50s) { init_process_group({.backend = "mpi", .timeout = timeout}); }
 
-// Everything, on the whole world. Many elements take time, and not every number of ranks needs them.
+// Everything, on the whole world. Tensors of many elements take time, and not every number of ranks needs
+// them.
 void sweep_all() {
   join();
   expect(get_backend() == "mpi", "get_backend()");
@@ -66,7 +67,7 @@ void sums_wrap_around() {
   destroy_process_group();
 }
 
-// The same for less, by asynchronous operations, and on groups of some ranks in another order.
+// The same with fewer elements, by asynchronous operations, and on groups of some ranks in another order.
 void sweep_groups() {
   join();
   const int rank = get_rank(), n = get_world_size();
@@ -196,7 +197,7 @@ void receive_timeouts() {
   destroy_process_group();
 }
 
-// Rank 1 never calls it: the memory stays MPI's, so the group is broken, and says so.
+// Rank 1 never makes the call: MPI still owns the memory, so the group is broken, and says so.
 void collective_timeout() {
   join();
   if (get_rank() == 0) {
@@ -211,7 +212,7 @@ void collective_timeout() {
   }
 }
 
-// Rank 1 leaves, in order, and rank 0 still wants something from it.
+// Rank 1 leaves in the regular way, and rank 0 still waits for something from it.
 void leaver(bool sends) {
   join();
   Tensor t = zeros({1000});

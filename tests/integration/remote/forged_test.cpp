@@ -1,4 +1,5 @@
-// Processes that ask what the library would not, in this order or at all: the simulation is as safe.
+// Processes that send requests that the library would never send, or not in this order: the simulation stays
+// as safe.
 #include <array>
 #include <csignal>
 #include <cstring>
@@ -147,7 +148,7 @@ std::ptrdiff_t open_descriptors() {
   return std::distance(begin(all), end(all));
 }
 
-// A question that brings two descriptors, where one is looked for.
+// A request that brings two descriptors where one is expected.
 void ask_with_two_descriptors(int socket) {
   const Bytes frame = wire::Writer(Verb::at_store).finish();
   iovec part{const_cast<std::byte*>(frame.data()), frame.size()};

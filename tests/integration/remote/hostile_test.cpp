@@ -43,7 +43,7 @@ void join_and(const std::function<void()>& then, UniqueFd socket) {
   });
 }
 
-// Rank 0 is blamed, first and with these words; the others fail because of it.
+// The report blames rank 0 first, in these words; the others fail because of it.
 void expect_blamed(const sim::Report& report, const std::string& words) {
   ASSERT_EQ(report.failures.size(), 3u) << report.text();
   EXPECT_EQ(report.failures[0].rank, 0) << report.text();
@@ -77,8 +77,8 @@ TEST(Hostile, ItDoesNothing) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
 }
 
-// The caller that ends the processes decides which one is late, even where a line stays open: rank 0's does
-// for a while.
+// The caller that ends the processes decides which one is late, even where a connection stays open, as rank
+// 0's does for a while.
 TEST(Hostile, ItIsStopped) {
   std::stop_source stopped;
   const sim::ProcessOptions limits{.patience = no_timeout, .stopped = stopped.get_token()};
@@ -134,7 +134,8 @@ TEST(Hostile, NoiseIsNoMessage) {
   }
 }
 
-// Calls every verb with random arguments, many in a row: a refused call is an error, and the next one works.
+// Makes many calls in a row, of every kind and with random arguments: a refused call is an error, and the
+// next one works.
 TEST(Hostile, VerbsWithArgumentsOfChance) {
   for (unsigned seed = 0; seed < 100; ++seed) {
     const auto report = with_rank_0(

@@ -1,4 +1,4 @@
-// Ranks that are processes: the same as fibers, in every figure.
+// Ranks that are processes give the same as fibers, in every figure.
 #include <chrono>
 #include <numeric>
 #include <thread>
@@ -22,7 +22,7 @@ sim::RunOptions ranks(int n) {
   return options;
 }
 
-// Runs it both ways; the report of the processes.
+// Runs it both ways, and returns the report of the processes.
 sim::Report expect_the_same(const sim::RunOptions& options, const std::function<void(int)>& rank_main) {
   const auto fibers = sim::run(options, rank_main);
   auto processes = simulate_forked(options, rank_main);
@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(Sweep, Algorithms,
                          testing::Combine(testing::Values(1, 2, 3, 5, 9), testing::Values("ring", "tree"),
                                           testing::Values(0, 1, 7, 100'000)));
 
-// Neighbours in one page of memory, which is closed for one of them while the other is used.
+// Two parts of a tensor in one page of memory, which is protected for one of them while the other is used.
 TEST(Remote, PartsOfOneTensorInFlight) {
   const auto report = expect_the_same(ranks(3), [](int rank) {
     init_process_group();

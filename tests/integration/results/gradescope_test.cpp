@@ -34,7 +34,7 @@ TEST(Gradescope, HasEachTestWithItsPlace) {
             {"output_format", "text"},
             {"visibility", "visible"}}));
   EXPECT_EQ(json["tests"][0].at("status"), "passed");
-  EXPECT_EQ(json["tests"][2].at("number"), "2.1") << "counted anew in each part";
+  EXPECT_EQ(json["tests"][2].at("number"), "2.1") << "counting starts again in each part";
   EXPECT_EQ(json["tests"][2].at("status"), "failed") << "todo is not a status of Gradescope's";
 }
 

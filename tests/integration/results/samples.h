@@ -10,7 +10,7 @@ namespace results_test {
 
 using distlab::Grade, distlab::GradedTest, distlab::GradeRecord;
 
-// Each breaks one format or another when it is written as it is.
+// Each breaks one format or another if it is written without escaping.
 const std::vector<std::string>& nasty_texts();
 
 // A failed test with this message.
@@ -21,8 +21,8 @@ GradeRecord graded(std::vector<GradedTest> tests);
 GradeRecord usual();
 GradeRecord ungraded(const std::string& reason);
 
-// Is it UTF-8 without control characters but newline and tab, and without those direction marks and
-// characters without width that the nasty texts have?
+// Whether it is UTF-8 without control characters (except newline and tab), and without the direction marks
+// and zero-width characters that the nasty texts have.
 bool is_clean(const std::string& text);
 
 // Python's own parsers read what we wrote: `script` gets the text on standard input, and this returns what it

@@ -1,6 +1,6 @@
 // No false alarm: `./distlab sim PROGRAM` of every program here that is correct ends with exit code 0, and
-// with one line for each run of ranks, how long it took; neither a finding nor a note. (The correct twins of
-// wrong programs: ../wrong.)
+// prints one line for each run of ranks, which says how long it took; there is neither a finding nor a note.
+// (The correct twins of wrong programs: ../wrong.)
 #include <string>
 #include <vector>
 

@@ -135,7 +135,7 @@ void check_all_to_all_kinds(const Cell& c) {
   for (int r = 0; r < c.n; ++r)
     c.expect("all_to_all", outs[static_cast<std::size_t>(r)], c.of(r, c.size, c.rank));
 
-  // Uneven: rank r sends r + 1 elements fewer or more to each; split (from, to) = (from + 2 * to) % 4 * size
+  // Uneven: the number of elements depends on both ranks; split (from, to) = (from + 2 * to) % 4 * size
   // / 4.
   const auto split = [&](int from, int to) { return (from + 2 * to) % 4 * (c.size / 4); };
   std::vector<std::int64_t> in_splits, out_splits;

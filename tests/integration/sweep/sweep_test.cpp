@@ -36,8 +36,9 @@ TEST_P(Sweep, EveryCollectiveIsExact) {
   });
 }
 
-// Sanitizers slow each rank down many times: fewer of them. Threads: what the simulator runs once more, and
-// ThreadSanitizer, which cannot follow fork; the transports' own tests run ranks as threads.
+// Sanitizers slow each rank down many times, so there are fewer ranks. Ranks are threads here for
+// ThreadSanitizer, which cannot follow fork, and for the simulator, which runs this once more; the
+// transports' own tests run ranks as threads.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 const auto world_sizes = testing::Values(1, 2, 3);
 #else

@@ -1,5 +1,5 @@
-// distlab train --mesh: what is odd about a mesh or its checkpoint is one line, before any step where
-// possible.
+// distlab train --mesh: what is wrong with a mesh or its checkpoint is reported in one line, before any step
+// where possible.
 #include <algorithm>
 #include <fstream>
 #include <string>

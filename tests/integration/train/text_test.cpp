@@ -18,7 +18,7 @@ using train_test::Arguments;
 
 class TrainText : public train_test::RunTrain {
  protected:
-  // A run of a second, but for what `more` says: options with their values.
+  // A run of a second, except where `more` says otherwise; it holds options with their values.
   static Arguments small(const Arguments& more) {
     Arguments all{DISTLAB_PROGRAM, "train", "--model", "gpt"};
     const Arguments usual{"--nproc",   "1",  "--layers", "1", "--heads", "2",  "--width",      "32",
@@ -79,7 +79,7 @@ TEST_F(TrainText, AResumedRunEndsWithTheSameBits) {
   EXPECT_TRUE(contains(other.output, "is from a run with tied = 1, but this run has 0")) << other.output;
 }
 
-// With dropout, too: its masks belong to the rows of the whole batch.
+// This holds with dropout, too: its masks belong to the rows of the whole batch.
 TEST_F(TrainText, RanksTogetherTrainAsOneRankDoes) {
   const auto losses = [&](const Arguments& more) {
     Arguments all{"--dropout", "0.1"};

@@ -25,7 +25,7 @@ using train_test::Arguments;
 
 class Train : public train_test::RunTrain {
  protected:
-  // A run of seconds, but for what `more` says: options with their values, and flags.
+  // A run of seconds, except where `more` says otherwise; it holds options with their values, and flags.
   static Arguments small(const Arguments& more) {
     Arguments all{DISTLAB_PROGRAM, "train"};
     const Arguments usual{"--nproc", "2", "--samples", "192", "--test-samples", "51", "--batch-size", "16"};

@@ -46,7 +46,7 @@ TEST_P(BetweenProcesses, sizes_and_memory) {
   expect_all_well(ranks.join(60s));
 }
 
-// Rank 1 cannot map the others' arenas: what is there comes in pieces.
+// Rank 1 cannot map the others' arenas: what is in them arrives in pieces.
 TEST_P(BetweenProcesses, without_room_to_map_the_others_arenas) {
 #ifdef DIST_ASAN
   GTEST_SKIP() << "a sanitizer's shadow memory does not fit such a limit";
@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(Worlds, BetweenProcesses,
                                          World{5, "auto", {"a", "a", "b", "b", "c"}}),
                          [](const auto& param_info) { return param_info.param.str(); });
 
-// More ranks than cores: who waits, sleeps.
+// More ranks than cores: a rank that waits sleeps.
 TEST(Oversubscribed, waiting_costs_little) {
   Processes ranks({6}, [](Rank& me) {
     exchange_all(me, 100, Memory::arena, Memory::arena, 1);
@@ -167,7 +167,7 @@ TEST(Oversubscribed, waiting_costs_little) {
   expect_all_well(ranks.join(20s));
 }
 
-// Whichever step meets the limit: one error that says so, on every rank.
+// Whichever step hits the limit, every rank gets one error that says so.
 TEST(Limits, too_few_descriptors_is_one_clear_error) {
   for (rlim_t limit = 9; limit <= 30; limit += 3) {
     Processes ranks(

@@ -1,5 +1,5 @@
-// Ranks that fall asleep at the very moment something comes for them: no wake-up may be lost. And how they
-// wait beside other programs that want their cores.
+// Ranks that fall asleep at the very moment when something arrives for them: no wake-up may be lost. And how
+// they wait beside other programs that want their cores.
 #include <algorithm>
 #include <cstdlib>
 #include <random>

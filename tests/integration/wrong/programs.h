@@ -9,7 +9,7 @@
 namespace dist::test {
 
 enum class Found {
-  not_yet,    // by nothing: the program is not run
+  not_yet,    // by none: the program is not run
   simulated,  // by the simulator
   detail,     // there, and on real ranks with DIST_DEBUG=detail
   everywhere,

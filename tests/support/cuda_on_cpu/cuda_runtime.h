@@ -1,5 +1,5 @@
-// What the library's kernels use of CUDA, for a C++ compiler that has no CUDA: it is found in the place of
-// CUDA's own header, and a launch runs its grid on the calling thread before it returns (grid.h).
+// What the library's kernels use of CUDA, for a C++ compiler that has no CUDA: the compiler finds it instead
+// of CUDA's own header, and a launch runs its grid on the calling thread before it returns (grid.h).
 #pragma once
 
 #include <atomic>
@@ -44,7 +44,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, Kernel* kernel) {
 
 inline cudaError_t cudaGetDevice(int* device) { return *device = 0, cudaSuccess; }
 
-// So few that the kernels' grids are smaller than the tests' data.
+// Few enough that the kernels' grids are smaller than the tests' data.
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) { return *value = 1, cudaSuccess; }
 
 inline void __syncthreads() { dist::test::sync_threads(); }
@@ -60,8 +60,8 @@ inline int __syncthreads_or(int predicate) {
   return result;
 }
 
-// Here all threads of a block must take part, not only those of a warp. So a barrier that a GPU needs besides
-// this one is not missed here: gpu.nn_racecheck would report it.
+// Here all threads of a block must take part, not only those of a warp. A test here would therefore not
+// notice a missing barrier that a GPU needs besides this one; gpu.nn_racecheck would report it.
 inline float __shfl_xor_sync(unsigned, float value, int lanes) {
   static thread_local float values[1024];
   values[threadIdx.x] = value;

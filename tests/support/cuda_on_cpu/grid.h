@@ -10,7 +10,7 @@ struct dim3 {
   constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
 };
 
-// As CUDA names them: where the thread of the grid is that runs now.
+// As CUDA names them: the position in the grid of the thread that runs now.
 inline constinit thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 namespace dist::test {

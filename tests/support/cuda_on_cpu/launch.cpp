@@ -1,4 +1,4 @@
-// What core/device/cuda/check.cpp says of launches, which cannot fail here.
+// What core/device/cuda/check.cpp declares for launches, which cannot fail here.
 #include "dist/core/device/cuda/launch.h"
 
 #include "dist/core/fail.h"

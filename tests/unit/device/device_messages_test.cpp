@@ -89,7 +89,7 @@ TEST(DeviceMessage, IsOrderedWithTheStreamsOfBothSides) {
       on_cuda());
 }
 
-// The first stream is stuck, the second is not, and yet the messages come in the order of the calls.
+// The first stream is stuck, the second is not, and yet the messages arrive in the order of the calls.
 TEST(DeviceMessage, ComesInTheOrderOfTheCalls) {
   const FakeDeviceGuard fake;
   run_ranks(
@@ -188,7 +188,7 @@ TEST(DeviceMessage, ToItself) {
         on_cuda());
 }
 
-// All messages are offered before the batch is posted: it is one launch then, whatever their number.
+// All messages are offered before the batch is posted: the batch is then one launch, whatever its size.
 TEST(DeviceMessage, ABatchIsOneLaunch) {
   const FakeDeviceGuard fake(FakeDeviceOptions{.count = 2});
   run_ranks(
@@ -395,7 +395,7 @@ TEST(DeviceMessageOfProcesses, EndsWithADeath) {
   }
 }
 
-// Everything on as many devices as ranks, and on half as many; and by ranks without a path between them.
+// Everything with as many devices as ranks, with half as many, and with no path between the devices.
 class SeveralDevices : public testing::TestWithParam<DeviceCase> {};
 
 TEST_P(SeveralDevices, GiveWhatTheHostGives) {
@@ -410,7 +410,7 @@ TEST_P(SeveralDevices, GiveWhatTheHostGives) {
   EXPECT_EQ(fake->host_pages_registered(), 0U);
 }
 
-// Without a path, the sums are the host's; with one, each device adds its share or its own.
+// Without a path the host computes the sums; with one, each device adds its chunk or its own data.
 TEST_P(SeveralDevices, SendThroughTheHostOnlyWithoutAPath) {
   const FakeDeviceGuard fake(GetParam().fake);
   const auto devices = static_cast<std::size_t>(GetParam().fake.count);

@@ -1,4 +1,4 @@
-// Flags in host memory: what streams of several ranks meet by.
+// Flags in host memory: by these the streams of several ranks meet.
 #include <cstdlib>
 #include <limits>
 #include <memory>

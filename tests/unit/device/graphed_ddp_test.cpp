@@ -30,7 +30,7 @@
 namespace dist::test {
 namespace {
 
-constexpr int steps = 7;  // three before the graphs are there, and the last but one has a smaller batch
+constexpr int steps = 7;  // three before the graphs exist; the last step but one has a smaller batch
 
 // How a run's steps are taken.
 enum class How { plain, cut, in_one_graph };
@@ -201,8 +201,8 @@ TEST(GraphedDdp, IsRecordedOnceItsBucketsStay) {
       on_cuda());
 }
 
-// The all-reduces are nodes of the graph, parallel to the backward pass; their numbers are as without it. The
-// smaller batch does without the graph on both ranks.
+// The all-reduces are nodes of the graph, parallel to the backward pass; the values are the same as without a
+// graph. The smaller batch does without the graph on both ranks.
 TEST(DdpInOneGraph, HasTheBitsOfStepsWithoutGraphs) {
   for (const int devices : {1, 2}) {
     const CommHook hook = devices == 1 ? all_reduce_hook : bf16_compress_hook;
@@ -373,7 +373,7 @@ TEST(DdpInOneGraph, OutlivesItsGroupWithoutHoldingItUp) {
   fake.expect_all_is_well();
 }
 
-// A step's own collectives, in its order; messages and what lists need are refused.
+// A step's own collectives, in its order; messages, and collectives that take lists, are refused.
 TEST(RecordedCollectives, AreTheStepsOwn) {
   const FakeNcclOnLayers fake({.longest_rest = std::chrono::microseconds(100)});
   run_ranks(

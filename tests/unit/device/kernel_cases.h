@@ -26,7 +26,7 @@ inline Tensor numbers(std::int64_t count, int salt, DType dtype) {
   return contribution(salt, count, dtype, cpu);
 }
 
-// Five inputs, as many outputs.
+// Five inputs and five outputs.
 inline void expect_exact_reduction(Device device, ReduceOp op, DType dtype, std::int64_t count,
                                    std::int64_t shift) {
   std::array<Tensor, 5> here, there;
@@ -94,8 +94,8 @@ inline void expect_exact_arithmetic(Device device, std::span<const std::int64_t>
         ASSERT_NO_FATAL_FAILURE(expect_exact_arithmetic(device, dtype, count, shift));
 }
 
-// A list of parts with different counts, and of different distances from the boundaries of accesses, of which
-// some are empty; more of them than one launch takes. Nothing beside them is touched.
+// A list of parts with different counts and at different distances from the boundaries of accesses. Some are
+// empty, and there are more of them than one launch takes. Nothing beside them is touched.
 inline void expect_exact_parts(Device device, DType dtype) {
   constexpr std::size_t n = 70;
   constexpr std::array<std::int64_t, 5> sizes{0, 1, 7, 1000, 4099};

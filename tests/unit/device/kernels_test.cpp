@@ -25,7 +25,7 @@ class DeviceKernels : public testing::Test {
   const Device gpu = cuda(0);
 };
 
-// More than one pack for each thread of the largest grid, and a rest.
+// More than one pack for each thread of the largest grid, and a remainder.
 constexpr std::array<std::int64_t, 5> kernel_counts{0, 1, 7, 1000, slow_build ? 20'011 : 65'537};
 
 TEST_F(DeviceKernels, ReduceManyIsExact) { expect_exact_reductions(gpu, kernel_counts); }

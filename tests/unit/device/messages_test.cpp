@@ -29,7 +29,7 @@ std::vector<std::string_view> names_of(OpKind collective) {
   return names;
 }
 
-// DIST_ALGO for the i-th algorithm of every collective; those with fewer begin again.
+// DIST_ALGO for the i-th algorithm of every collective; those with fewer start over.
 std::string ith_of_all(std::size_t i) {
   std::vector<std::string> settings;
   for (const OpKind kind : {OpKind::broadcast, OpKind::reduce, OpKind::all_reduce, OpKind::scatter,
@@ -76,7 +76,7 @@ class DeviceMessages : public testing::TestWithParam<std::string> {
   const ScopedEnv sync{"DIST_CUDA_SYNC", GetParam()};
 };
 
-// Two dozen segments, more than a pair of ranks may have under way.
+// Two dozen segments, more than a pair of ranks may have in flight.
 TEST_P(DeviceMessages, LongDataIsPipelined) {
   const FakeDeviceGuard fake(FakeDeviceOptions{.longest_rest = std::chrono::microseconds(20)});
   run_ranks(
@@ -92,7 +92,7 @@ TEST_P(DeviceMessages, LongDataIsPipelined) {
       on_cuda());
 }
 
-// Nothing of it goes through the host: the device adds, and no tensor leaves it.
+// None of it goes through the host: the device adds, and no tensor leaves it.
 TEST_P(DeviceMessages, TheDataStaysOnTheDevice) {
   const FakeDeviceGuard fake;
   run_ranks(
@@ -114,7 +114,7 @@ TEST_P(DeviceMessages, TheDataStaysOnTheDevice) {
 }
 
 // Where several messages have arrived before the root polls, they are one launch. Whether they have depends
-// on the machine's load: so it is tried until they have.
+// on the machine's load, so the test repeats this until they have.
 TEST_P(DeviceMessages, WhatHasComeIsCopiedByOneLaunch) {
   constexpr int ranks = 4, tries = 40;
   std::size_t fewest = 100;

@@ -136,7 +136,7 @@ TEST_F(NcclFailures, AnEndThatSticksIsLeftToItself) {
   expect_comms_end();
 }
 
-// That of the group says no more than that a call has failed.
+// The group's error says only that a call has failed.
 TEST_F(NcclFailures, TheFirstErrorOfAGroupIsTold) {
   nccl::Communicator alone(nccl::library(), gpu, fake->begin(gpu, 1, fake->make_id(), 0), 0, 1);
   fake->fail_groups("invalid usage");

@@ -446,7 +446,7 @@ TEST_F(NcclTest, WhatNcclHasNotIsRefusedBeforeAnythingMoves) {
       on_nccl());
 }
 
-// A launch takes about ten microseconds, a rest a millisecond.
+// A launch takes about ten microseconds, a pause a millisecond.
 TEST_F(NcclTest, NobodyRestsWhileNcclLaunches) {
   nccl::Communicator alone(nccl::library(), gpu, fake->begin(gpu, 1, fake->make_id(), 0), 0, 1);
   fake->launch_for(3);
@@ -461,7 +461,7 @@ TEST(NcclLibrary, IsFoundWithAllItsFunctions) {
   try {
     const ScopedEnv asked("NCCL_COMM_BLOCKING", "1");
     EXPECT_EQ(nccl::open_library()->version().substr(0, 2), "2.");
-    EXPECT_STREQ(std::getenv("NCCL_COMM_BLOCKING"), "0") << "nothing of NCCL's may block";
+    EXPECT_STREQ(std::getenv("NCCL_COMM_BLOCKING"), "0") << "no call of NCCL may block";
   } catch (const Error& error) {
     const std::string why = error.what();
     EXPECT_EQ(why.find("this NCCL has no"), std::string::npos) << why;

@@ -45,7 +45,7 @@ TEST(Recording, TheHostActsBetweenGraphs) {
   Recording::between([&] { seen.push_back(-1); });  // nothing is recorded before it
   x.add_(one);
   Recording::between([&] { seen.push_back(x.item<float>()); });
-  Recording::between([&] { EXPECT_EQ(Recording::current(), nullptr) << "here all is done as usual"; });
+  Recording::between([&] { EXPECT_EQ(Recording::current(), nullptr) << "here everything runs as usual"; });
   x.mul_(10);
   RecordedWork work = recording.finish();
   EXPECT_TRUE(seen.empty());
@@ -59,7 +59,8 @@ TEST(Recording, TheHostActsBetweenGraphs) {
   EXPECT_EQ(calls, 1) << "at once where nothing is recorded";
 }
 
-// A tensor made meanwhile keeps its memory for all launches; one that is gone gives it to the next.
+// A tensor made during a recording keeps its memory for all launches; one that is destroyed passes it on to
+// the next.
 TEST(Recording, KeepsTheMemoryOfWhatIsMadeMeanwhile) {
   for (const bool caches : {false, true}) {
     const FakeDeviceGuard fake({.longest_rest = std::chrono::microseconds(300), .caches = caches});

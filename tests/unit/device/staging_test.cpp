@@ -1,4 +1,4 @@
-// Ranks whose devices do not reach each other work through the host, by memory that is registered with the
+// Ranks whose devices do not reach each other work through the host, in memory that is registered with the
 // devices. Messages between them: device_messages_test.cpp.
 #include "dist/backend/staging.h"
 
@@ -51,8 +51,8 @@ TEST(Staging, CopiesOfCollectivesTakeNoDetour) {
       on_cuda());
 }
 
-// A copy from or to memory that is not registered waits for its stream inside the driver, and with it whoever
-// would notice that the stream waits for a rank that has died.
+// A copy from or to memory that is not registered waits for its stream inside the driver, and so does the
+// thread that would notice that the stream waits for a rank that has died.
 TEST(Staging, NobodyWaitsInsideTheDriver) {
   const FakeDeviceGuard fake(FakeDeviceOptions{.longest_rest = std::chrono::milliseconds(2)});
   run_ranks(

@@ -15,7 +15,7 @@ namespace dist::test {
 namespace {
 
 // What is reported about an operation on a device that is broken, or whose backend says that it cannot end.
-// `look` is called while it is found out.
+// `look` is called while the cause is being found out.
 std::string reason_for(
     const std::function<void()>& look, bool device_breaks = true,
     const std::function<void(const Operation&)>& ask_backend = [](const Operation&) {}) {

@@ -149,7 +149,7 @@ TEST(Direct, ARankThatDoesNotComeIsNamed) {
   });
 }
 
-// The late rank finds the memory of the others withdrawn: they may have freed it.
+// The late rank finds the others' memory withdrawn: they may have freed it.
 TEST(Direct, NobodyTouchesMemoryThatWasGivenUp) {
   run_direct_ranks(2, [](DirectRank& rank) {
     Tensor data = full({50'000}, rank.rank() + 1);
@@ -208,7 +208,8 @@ TEST(Direct, WhoGivesUpBeforeItBeganTellsThoseWhoWaitForIt) {
   });
 }
 
-// Each rank decides by its own part, and the root by all, whether it is copied in place and by whom.
+// Each rank decides by its own part, and the root by all parts, whether a part is copied in place, and which
+// rank copies it.
 TEST(Direct, ListsOfShortAndLongParts) {
   const std::vector<std::int64_t> counts{10, 20'000, 600, 0, 3'000};
   for (const char* const whose : {"no rank", "rank 1", "the root"})
@@ -230,7 +231,7 @@ TEST(Direct, ListsOfShortAndLongParts) {
     }
 }
 
-// The other rank copies nothing here: what it gets is the root's share.
+// The other rank copies nothing here: the root copies the chunk that it gets.
 TEST(Direct, ARootThatScattersInPlaceCopiesAShareForTheOthers) {
   constexpr std::int64_t count = 100'000;
   run_direct_ranks(2, [](DirectRank& rank) {

@@ -113,7 +113,7 @@ TEST_P(Collectives, AllReduceEveryAlgorithm) {
   });
 }
 
-// What the flight recorder says of this rank's last call.
+// What the flight recorder says about this rank's last call.
 std::string last_algorithm() {
   return std::string(JobState::of(rank_context())->log->recorder.snapshot().back().algorithm);
 }
@@ -136,7 +136,7 @@ TEST_P(Collectives, RanksOfOneHostWorkInTheirSharedMemory) {
   });
 }
 
-// Otherwise one of them would sum a part, and others take it for the whole.
+// Otherwise one of them would sum a part, and the others would take it for the whole.
 TEST(Algorithms, NamedDifferentlyAreAnErrorOnEveryRank) {
   REAL_RANKS_ONLY("virtual ranks send messages");
   for (const int n : {2, 3})
@@ -161,7 +161,7 @@ TEST(Algorithms, NamedDifferentlyAreAnErrorOnEveryRank) {
       }
 }
 
-// Each rank comes later than the one before, none so late that it alone would be too late.
+// Each rank comes later than the one before, but none so late that this delay alone would be too long.
 TEST(Timeouts, AreOfTheWholeCollective) {
   REAL_RANKS_ONLY("time does not pass by itself for simulated ranks");
   for (const std::string_view algorithm : {"one_shot", "ring"})
@@ -208,8 +208,8 @@ std::vector<std::uint16_t> every_half(DType dtype, int n) {
   return finite;
 }
 
-// The mean of equal numbers is that number, even where their sum is too large for the type, or a share of it
-// too small.
+// The mean of equal numbers is that number, even where their sum is too large for the type, or a fraction of
+// it too small.
 TEST_P(Collectives, MeansOf16BitsByEveryAlgorithm) {
   run_ranks(n, [&](int rank) {
     for (const DType dtype : {DType::f16, DType::bf16}) {
@@ -236,7 +236,7 @@ TEST_P(Collectives, MeansOf16BitsByEveryAlgorithm) {
   });
 }
 
-// The mean of equal numbers of which the sum is too large for the type: `avg` is that sum, divided.
+// The mean of equal numbers whose sum is too large for the type: `avg` is that sum, divided.
 double mean_of_large(DType dtype, double each, int n) {
   if (n == 1) return each;
   if (is_floating_point(dtype)) return std::numeric_limits<double>::infinity();

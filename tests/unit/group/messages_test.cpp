@@ -258,7 +258,7 @@ TEST(Messages, ProgressWithoutAnyoneWaiting) {
   });
 }
 
-// More than the buffers on the way can hold: the sender waits until the receiver takes it in.
+// More than the buffers in between can hold: the sender waits until the receiver takes it in.
 TEST(Messages, AShortReceiveThatNobodyWaitsForTakesInTheOthers) {
   REAL_RANKS_ONLY("there messages take no room");
   const ScopedEnv eager("DIST_SEND", "eager");
@@ -308,7 +308,7 @@ std::string name_of(const testing::TestParamInfo<Queue>& info) {
 
 class LongQueue : public testing::TestWithParam<Queue> {
  protected:
-  // Rank 2 gets `count` messages of rank 0, and of rank 1 where there are two.
+  // Rank 2 gets `count` messages from rank 0, and from rank 1 where there are two senders.
   static void fill(int rank, int count) {
     Tensor t = ones({4});
     std::vector<Work> works;
@@ -359,8 +359,8 @@ INSTANTIATE_TEST_SUITE_P(Of, LongQueue,
                                          Queue::batch),
                          name_of);
 
-// Ten times as many take about ten times as much of the processor; with the square of their number it would
-// be a hundred.
+// Ten times as many messages take about ten times the processor time; if it grew with the square of their
+// number, it would be a hundred times.
 TEST_P(LongQueue, CostsEachMessageTheSame) {
   REAL_RANKS_ONLY("it is about real time");
   constexpr int few = 2000, many = 20000, tries = 3;

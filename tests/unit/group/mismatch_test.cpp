@@ -201,7 +201,7 @@ TEST_P(TwoRoots, AreToldInTheEnd) {
   }
 }
 
-// Its parts are equally long, whatever the whole is.
+// Its parts are equally long, whatever the total length.
 TEST(Mismatch, SizesOfWhichSegmentsFitEachOther) {
   REAL_RANKS_ONLY(checker_does);
   const ScopedEnv transport("DIST_TRANSPORT", "tcp");
@@ -262,7 +262,7 @@ TEST(Mismatch, DifferentCollectivesAreAFindingAlsoWhenOneRankHasLeft) {
       [](int rank) {
         Tensor t = zeros({4});
         barrier();
-        if (rank == 1) return void(broadcast(t, 1));  // small: it is on its way, and this rank leaves
+        if (rank == 1) return void(broadcast(t, 1));  // small: it is still in flight when this rank leaves
         expect_error(Errc::mismatch,
                      told({"rank 0: ", "mismatch_test.cpp:"},
                           {"rank 1 is in broadcast f32 but rank 0 is in all_reduce f32",

@@ -1,4 +1,4 @@
-// Ranks as threads that meet by every way there is, and the ways in which meeting fails.
+// Ranks that are threads: they meet in every way that there is, and in every way in which meeting can fail.
 #include "dist/group/join/rendezvous.h"
 
 #include <atomic>
@@ -287,7 +287,7 @@ TEST(Rendezvous, ARankThatComesAfterTheTimeoutIsToldSo) {
                [&] { rendezvous(options, second, environment({})); });
 }
 
-// The time of the error does not grow with the number that was typed.
+// How long the error takes does not grow with the number that was typed.
 TEST(Rendezvous, AWorldOfAHundredMillionIsRefusedInTime) {
   RankContext alone;
   const auto began = std::chrono::steady_clock::now();
@@ -433,7 +433,7 @@ TEST(Rendezvous, ALauncherCanEndAJoiningThatCannotBeComplete) {
     const InitOptions options = in_store(store, rank, 3);
     Job job = rendezvous(options, context, environment({}));
     leave(job, soon());
-    if (rank == 2) {  // it dies between two joinings
+    if (rank == 2) {  // it dies between joining twice
       cancel_rendezvous(store, 0, "rank 2 was killed by signal 9 (Killed)");
       fail(Errc::peer_failed, "rank 2: init_process_group: rank 2 was killed by signal 9 (Killed)");
     }
@@ -447,7 +447,7 @@ class ARankThatHasEnded : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(OthersWait, ARankThatHasEnded, testing::Bool());
 
 TEST_P(ARankThatHasEnded, IsNotWaitedFor) {
-  const bool others_wait = GetParam();  // else they come when it has ended
+  const bool others_wait = GetParam();  // otherwise they come when it has ended
   auto store = make_memory_store();
   const auto start = Deadline::Clock::now();
   const auto errors = run(3, [&](int rank) {

@@ -1,4 +1,4 @@
-// What a user is told when ranks wait in vain, do not come, or fail.
+// What a user is told when ranks wait in vain, never arrive, or fail.
 
 #include <gtest/gtest.h>
 

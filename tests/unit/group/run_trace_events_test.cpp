@@ -23,8 +23,8 @@ std::vector<Event> named(std::vector<Event> events, const std::string& name) {
   return events;
 }
 
-// What holds of every whole run: each message has two ends that agree, each event its time, each message of a
-// collective its call.
+// What is true of every complete run: each message has two ends that agree, each event has its time, and each
+// message of a collective has its call.
 void expect_sound(const Trace& trace) {
   std::map<std::uint64_t, Event> sends;
   for (const Event& event : trace.events) {
@@ -186,7 +186,7 @@ TEST(RunTrace, PointToPointMessagesMeet) {
       recv(other, last);
       out.wait();
     }
-    // Waited for in an order other than that of posting.
+    // They are waited for in an order other than that of posting.
     Tensor a = zeros({1}), b = zeros({2}), two = ones({2});
     Work first = irecv(a, last), second = irecv(b, last);
     Work out_1 = isend(small, next), out_2 = isend(two, next);

@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 using check::Code;
 
-// Ranks in the default group of a job; each stays in what it does for a second.
+// Ranks in the default group of a job; each has been in its current operation for a second.
 struct Stage {
   explicit Stage(int ranks) {
     for (int rank = 0; rank < ranks; ++rank) {

@@ -117,8 +117,8 @@ TEST(Threads, TwoInCollectivesOfOneGroupAreRefused) {
   });
 }
 
-// Between the moment when it finds the group and the one when the flight recorder knows its call, nothing
-// but the group's gate says that a thread uses it.
+// From the moment when a thread finds the group until the flight recorder knows its call, only the group's
+// gate says that a thread uses the group.
 TEST(Threads, CallsThatMeetTheEndOfTheirGroupSaySo) {
   REAL_RANKS_ONLY(no_threads);
   constexpr int rounds = 100;

@@ -1,4 +1,4 @@
-// What is refused, and in which words. Refused calls move nothing: the group is as good as before.
+// What is refused, and in which words. Refused calls move nothing: the group stays usable.
 #include <functional>
 
 #include <fmt/format.h>

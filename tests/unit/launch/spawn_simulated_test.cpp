@@ -174,7 +174,7 @@ TEST_F(Simulated, MainThatJoinsAJobItselfIsTold) {
                [] { init_process_group(); });
 }
 
-// Ranks that meet at a store of their own: its server is another thread, and a rank that waits
+// Ranks that meet at a store that they made themselves: its server is another thread, and a rank that waits
 // for it waits in virtual time.
 TEST_F(Simulated, RealStoresAreWaitedForVirtually) {
   const StoreServer server("unix://@distlab-simulated-" + std::to_string(getpid()), "token");

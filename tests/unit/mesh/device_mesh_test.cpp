@@ -210,7 +210,7 @@ TEST(DeviceMesh, ErrorsSayWhatWouldBeRight) {
   });
 }
 
-// A line of one rank's mesh is none of another's.
+// A line of one rank's mesh is not a line of another's.
 TEST(DeviceMesh, RanksThatMakeDifferentMeshesAreTold) {
   run_ranks(4, [](int rank) {
     const Ranks list = rank == 0 ? Ranks{0, 1, 2, 3} : Ranks{3, 2, 1, 0};

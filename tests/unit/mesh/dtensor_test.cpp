@@ -32,7 +32,7 @@ Tensor part_of(const Tensor& whole, const LocalPart& part) {
 }
 
 // `whole` as a DTensor, made without communication. Along an axis that is Partial, rank i has i times the
-// values, and rank 0 what is missing to their sum.
+// values, and rank 0 what is missing from their sum.
 DTensor placed(const Tensor& whole, const DeviceMesh& mesh, const Placements& placements) {
   Tensor own = part_of(whole, local_part(whole.shape(), mesh.shape(), placements, mesh.get_coordinate()));
   for (int i = 0; i < mesh.dim(); ++i) {
@@ -123,7 +123,7 @@ TEST(DTensor, OtherReductionsAreDoneAndBegun) {
   });
 }
 
-// The ones of a product must not be summed.
+// The ones that fill up a product must not be summed.
 TEST(DTensor, AReductionEndsBeforeAnotherBegins) {
   run_ranks(4, [](int) {
     const DeviceMesh mesh = init_device_mesh({2, 2}, {"dp", "tp"});
@@ -207,7 +207,7 @@ TEST(DTensor, ErrorsSayWhatWouldBeRight) {
   });
 }
 
-// What each rank sends for the change itself: what it sends in all, less what it sends without it.
+// What each rank sends for the change itself: all that it sends, less what it sends without the change.
 std::vector<std::uint64_t> bytes_sent(const Shape& mesh_shape, const Shape& shape, const Placements& from,
                                       const Placements& to) {
   const test::ScopedEnv rings("DIST_ALGO", "all_gather:ring,reduce_scatter:ring,all_reduce:ring");
@@ -276,7 +276,7 @@ TEST(DTensorBytes, AreTheTablesMeanWhereSizesDoNotDivide) {
   }
 }
 
-// Each axis moves what its line has together: with two axes, less than the whole tensor.
+// Each axis moves what its line holds altogether: with two axes, less than the whole tensor.
 TEST(DTensorBytes, OfTwoAxesAreThoseOfEachMove) {
   const Shape shape{24, 48};
   const std::uint64_t all = 24 * 48 * 4;

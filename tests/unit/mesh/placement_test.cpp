@@ -51,7 +51,8 @@ TEST(Placement, AnAxisThatDividesWhatAnotherLeftMovesWithIt) {
             "1: Shard(1) -> Replicate()\n0: Shard(0) -> Shard(1)\n1: Replicate() -> Shard(0)\n");
 }
 
-// All 4,096 pairs on three axes: a part is divided, and put together, only by the last axis that divides it.
+// All 4,096 pairs on three axes: a move divides a part, or puts it together, only along the last axis that
+// divides it.
 TEST(Placement, PlansOfThreeAxesKeepTheOrderOfDivision) {
   const Placements each{Shard(0), Shard(1), Replicate(), Partial()};
   const auto nth = [&](std::size_t n) { return Placements{each[n % 4], each[n / 4 % 4], each[n / 16]}; };

@@ -29,7 +29,7 @@ Tensor exact(const Shape& shape, double seed) {
   return scattered(shape, seed, DType::f32).to(DType::bf16).to(DType::f32);
 }
 
-// Output, gradient of the input and gradients of the parameters.
+// Output, gradient of the input, and gradients of the parameters.
 std::vector<Tensor> pass(Module& module, DType dtype, const Tensor& input) {
   double seed = 1;
   for (Parameter* const p : module.parameters()) p->value.copy_(exact(p->value.shape(), seed += 100));
@@ -125,8 +125,8 @@ Pass gradients_of(GPT& gpt) {
   return run;
 }
 
-// About twenty roundings one after the other, whose errors are independent. The key bias has no gradient but
-// rounding errors, so the bias of c_attn is looser.
+// About twenty roundings one after the other, whose errors are independent. The gradient of the key bias is
+// rounding errors alone, so the bound for the bias of c_attn is looser.
 TEST(Bf16, AGptHasF32sLossAndGradientsWithinItsRounding) {
   for (const bool llama : {false, true}) {
     GptOptions options = small_gpt();
@@ -147,7 +147,7 @@ TEST(Bf16, AGptHasF32sLossAndGradientsWithinItsRounding) {
   }
 }
 
-// An update of 1e-3 is below half the distance of 1 to its neighbour.
+// An update of 1e-3 is less than half the distance from 1 to its neighbour.
 template <class O>
 double after_small_steps(bool master_weights, auto options) {
   Parameter x;
@@ -169,7 +169,7 @@ TEST(Bf16, MasterWeightsKeepUpdatesThatRoundingLoses) {
   EXPECT_NEAR(after_small_steps<SGD>(true, SGDOptions{.momentum = 0.5}), 0.9, 0.01);
 }
 
-// The same steps as f32's, but for the rounding of the gradients.
+// The same steps as in f32, apart from the rounding of the gradients.
 TEST(Bf16, AGptLearnsWithMasterWeightsAsInF32) {
   const auto loss_after = [](DType dtype, bool master_weights) {
     manual_seed(2);

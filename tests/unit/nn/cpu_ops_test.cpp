@@ -34,7 +34,7 @@ void expect_equal(const Tensor& got, const Tensor& expected, const std::string& 
   EXPECT_TRUE(equal(got, expected)) << what;
 }
 
-// Forward, both gradients added to what was there, at an address that is aligned to nothing but elements.
+// Forward, both gradients added to what was there, at an address that is aligned to elements only.
 void compare_convolutions(const Ops& plain, const ConvolutionShape& shape, bool has_bias) {
   const auto what =
       fmt::format("{} channels to {}, batch {}, {}x{}, kernel {}, stride {}, padding {}{}", shape.input[1],
@@ -102,7 +102,7 @@ TEST_F(CpuOps, MatrixProducts) {
 
 Tensor scattered_f32(Shape shape, double seed) { return scattered(std::move(shape), seed, DType::f32); }
 
-// A thread may go on where another began, with as many helpers as it likes.
+// One thread may continue what another began, with any number of helpers.
 TEST(Threads, GiveTheSameWhicheverAndHoweverMany) {
   const Tensor input = scattered_f32({4, 1, 28, 28}, 1), grad = scattered_f32({4, 10}, 2);
   const auto gradients_with = [&](int threads, bool elsewhere) {

@@ -58,7 +58,7 @@ TEST(GpuRowKernels, AQueryWithoutKeysHasOutputZero) {
   EXPECT_TRUE(equal(out[0][3], q[0][0])) << "it sees only the first key";
 }
 
-// As for the CPU: no row, no query, no key.
+// As on the CPU: no row, no query, no key.
 TEST(GpuRowKernels, NothingIsComputedForEmptyTensors) {
   const Tensor none = empty({0, 4}), losses = empty({0}, DType::f64), index = empty({0}, DType::i64);
   const Tensor weight = ones({4}), grad = ones({4}), out = ones({1, 2, 4}), lse = empty({1, 1, 2});

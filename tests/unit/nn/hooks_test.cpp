@@ -1,4 +1,4 @@
-// What modules offer to those that act around them: hooks, several forwards under way, deferred gradients of
+// What modules offer to code that works around them: hooks, several forwards in flight, deferred gradients of
 // parameters, recomputation.
 #include <gtest/gtest.h>
 

@@ -19,7 +19,7 @@ std::vector<std::string> names_of(Module& module) {
   return names;
 }
 
-// With a parameter of its own and a child.
+// A module with a parameter of its own and a child.
 class Scaled : public Module {
  public:
   Scaled() : inner_(3, 2) {

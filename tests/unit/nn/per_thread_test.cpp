@@ -33,7 +33,7 @@ TEST(PerThread, AThreadLeavesItsHandleToTheNext) {
     EXPECT_EQ(PerThread<Handle>::of(cuda(2)).handle, nullptr);
   }).join();
   std::thread([&] { use(cuda(2), &first); }).join();
-  EXPECT_EQ(made.size(), 4U) << "what was not made is not left";
+  EXPECT_EQ(made.size(), 4U) << "nothing is left of a handle that could not be made";
   for (const Handle handle : made) delete handle;
 }
 

@@ -1,4 +1,4 @@
-// Initial weights of ranks that share a thread, and of those that do not.
+// Initial weights of ranks that share a thread, and of ranks that do not.
 #include "dist/nn/random.h"
 
 #include <vector>

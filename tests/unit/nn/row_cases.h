@@ -17,11 +17,11 @@
 
 namespace dist::nn {
 
-// On what a case is computed.
+// What a case is computed on.
 struct On {
   Device device = cpu;
   DType dtype = DType::f32;
-  bool bf16_numbers = false;  // inputs that bf16 has, too, whatever the dtype is
+  bool bf16_numbers = false;  // inputs that bf16 can represent, whatever the dtype is
 
   On(Device where, DType of = DType::f32, bool rounded = false)  // NOLINT: a device is one
       : device(where), dtype(of), bf16_numbers(rounded) {}
@@ -77,7 +77,7 @@ inline RowCase activation(Activation which) {
           }};
 }
 
-// Indices below and above this slice of the table, too.
+// Including indices below and above this slice of the table.
 inline RowCase embedding(std::int64_t tokens, std::int64_t width) {
   return {fmt::format("embedding of {} tokens, width {}", tokens, width), true,
           [=](const Ops& ops, const On& on) {
@@ -170,11 +170,11 @@ inline RowCase attention(const AttentionCase& c) {
             ops.attention(out_of(out), lse, q_of(query), k_of(kv), v_of(kv), options);
             ops.attention_backward({q_of(grad_query), k_of(grad_kv), v_of(grad_kv)}, out_of(grad_out),
                                    out_of(out), lse, q_of(query), k_of(kv), v_of(kv), options);
-            return std::vector{out, exp(lse), grad_query, grad_kv};  // exp: -inf is there, too
+            return std::vector{out, exp(lse), grad_query, grad_kv};  // exp: -inf is among them
           }};
 }
 
-// The first query of each head has seen no key before, the second sees none now, the third neither.
+// The first query of each head has seen no key before, the second sees none now, and the third has neither.
 inline RowCase merge(std::int64_t queries, std::int64_t heads, std::int64_t size) {
   return {fmt::format("merge of attention: {} queries, {} heads of {}", queries, heads, size), true,
           [=](const Ops& ops, const On& on) {
@@ -193,7 +193,7 @@ inline RowCase merge(std::int64_t queries, std::int64_t heads, std::int64_t size
                          out = given({batch, queries + 3, heads * size}, 2, on).to(on.statistics());
             ops.merge_attention(out, lse, given({batch, queries, heads * size}, 3, on),
                                 logarithms(4, queries, {1, 2}), first);
-            return std::vector{out, exp(lse)};  // exp: -inf is there, too
+            return std::vector{out, exp(lse)};  // exp: -inf is among them
           }};
 }
 

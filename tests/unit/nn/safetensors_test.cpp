@@ -35,7 +35,7 @@ class Safetensors : public testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
   void write(const std::string& bytes) const { std::ofstream(file(), std::ios::binary) << bytes; }
-  // A file of this header and this many bytes after it, as another program would write it.
+  // A file with this header and this many bytes after it, as another program would write it.
   void write(const std::string& header, std::size_t data_bytes) const {
     const std::uint64_t length = header.size();
     write(std::string(reinterpret_cast<const char*>(&length), sizeof length) + header +

@@ -34,7 +34,7 @@ TEST(Schedule, FallsInALineOrNotAtAll) {
     EXPECT_EQ(lr_at(constant, step), lr) << step;
 }
 
-// It would divide by the number of steps between them.
+// The formula would divide by the number of steps between them.
 TEST(Schedule, MayEndWithTheWarmUp) {
   for (const Decay decay : {Decay::linear, Decay::cosine}) {
     const Schedule schedule{.decay = decay, .peak = 8, .least = 2, .warmup = 3, .until = 3};

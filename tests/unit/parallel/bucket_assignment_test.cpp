@@ -1,4 +1,4 @@
-// PyTorch's rule for buckets, against what PyTorch gave and by its properties.
+// PyTorch's rule for buckets: compared with PyTorch's results, and checked by its properties.
 #include "dist/parallel/bucket_assignment.h"
 
 #include <fstream>

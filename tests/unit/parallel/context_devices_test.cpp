@@ -1,5 +1,5 @@
-// Ring attention of device tensors, on the fake device: what one rank computes on the CPU, and nothing goes
-// through the host's memory.
+// Ring attention of device tensors, on the fake device: it gives what one rank computes on the CPU, and
+// nothing goes through the host's memory.
 #include <chrono>
 
 #include <gtest/gtest.h>

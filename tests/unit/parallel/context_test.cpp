@@ -1,4 +1,4 @@
-// Context parallelism: equal to full attention on one rank; balanced; bytes as the header says.
+// Context parallelism: equal to full attention on one rank; balanced; as many bytes as the header says.
 #include <gtest/gtest.h>
 
 #include "dist/core/axes.h"
@@ -140,7 +140,7 @@ TEST(ContextParallel, AGptEqualsOneRank) {
   });
 }
 
-// What attention over `time` tokens a rank costs on virtual ranks.
+// What attention over `time` tokens per rank costs on virtual ranks.
 sim::Report cost_of(sim::RunOptions options, std::int64_t time, int row, bool with_backward) {
   constexpr std::int64_t width = 16;
   return sim::run(options, [=, n = options.ranks](int) {

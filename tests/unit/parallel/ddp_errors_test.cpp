@@ -53,7 +53,7 @@ TEST(DdpErrors, ParametersWithoutAGradientAreNamed) {
 
 TEST(DdpErrors, AParameterInTwoPlacesIsNamed) {
   const auto body = [](int) {
-    // Only says so twice: to add to a gradient that is under way would be a data race.
+    // The model only says so twice: adding to a gradient that is in flight would be a data race.
     class Twice : public Row {
      public:
       using Row::Row;

@@ -1,4 +1,4 @@
-// A model whose gradients a test can compute by itself: each layer scales its input by one number a
+// A model whose gradients a test can compute by itself: each layer scales its input by one number per
 // parameter.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace dist::test {
 
-// What n ranks give as a gradient in which each puts its own number.
+// The gradient that n ranks get when each contributes its own number.
 inline double mean_of_ranks(int n) { return (n - 1) / 2.0; }
 
 // A row of parameters of the sizes given. forward returns its input; backward adds, to every element of
@@ -49,7 +49,7 @@ class Row : public nn::Module {
   std::vector<std::unique_ptr<nn::Parameter>> row_;
 };
 
-// What all elements of a tensor are; a test fails by the exception if they are not all the same.
+// The value of all elements of a tensor. Throws, so that the test fails, if they are not all the same.
 inline double only_value(const Tensor& t) {
   const auto values = t.to_vector<double>();
   for (const double value : values)
@@ -57,7 +57,7 @@ inline double only_value(const Tensor& t) {
   return values.at(0);
 }
 
-// all_reduce_hook, which counts the buckets that it sends.
+// all_reduce_hook that also counts the buckets that it sends.
 inline CommHook counting_hook(int& sent) {
   return [&sent](const GradBucket& bucket) {
     ++sent;

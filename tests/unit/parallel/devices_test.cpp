@@ -1,5 +1,6 @@
-// Several devices of one process. DataParallel's threads have a stream each: no thread reads what another's
-// has not finished. Models over two devices, alone and as replicas of a DistributedDataParallel.
+// Several devices of one process. DataParallel's threads have a stream each: no thread reads what another
+// thread's stream has not finished. Models over two devices, alone and as replicas of a
+// DistributedDataParallel.
 #include <gtest/gtest.h>
 
 #include "dist/dist.h"

@@ -1,4 +1,4 @@
-// Training as PyTorch trains, every rank's view; and proof that the comparison can tell.
+// Training as PyTorch trains, as every rank sees it; and proof that the comparison detects differences.
 #include <gtest/gtest.h>
 
 #include "dist/parallel/distributed_data_parallel.h"

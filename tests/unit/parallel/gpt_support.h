@@ -1,4 +1,4 @@
-// A small GPT, its data, and one rank's numbers to compare any division of the work with.
+// A small GPT, its data, and one rank's results, for comparison with any division of the work.
 #pragma once
 
 #include <cmath>

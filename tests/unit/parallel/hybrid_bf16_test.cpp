@@ -1,6 +1,7 @@
 // HybridGpt in bf16. Where each rank computes whole layers, the gradients are exactly the mean in f32 of what
 // one rank in bf16 has for the same rows. Where layers are divided, they differ by rounding, as two runs in
-// bf16 do. Steps on one rank have the bits of a GPT in bf16 with master weights, and a checkpoint keeps them.
+// bf16 do. Steps on one rank give the same bits as a GPT in bf16 with master weights, and a checkpoint keeps
+// them.
 #include <cmath>
 #include <filesystem>
 #include <mutex>
@@ -61,7 +62,8 @@ nn::StateDict mean_of_parts(nn::GPT& gpt, std::int64_t parts) {
   return mean;
 }
 
-// The sums over the elements of a piece of the squares of its difference from one rank's, and of these.
+// Two sums over the elements of a piece: of the squared differences from one rank's values, and of the
+// squares of these values.
 struct Squares {
   double error = 0, size = 0;
 };
@@ -127,11 +129,11 @@ INSTANTIATE_TEST_SUITE_P(Meshes, WholeLayersInBf16,
 
 // The result of each operation is rounded to bf16: an error of at most `rounding` of its norm. Rounding
 // errors are independent, so that their squares add: at the end of R operations, one after the other, a run
-// is sqrt(R) roundings away from exact numbers, and sqrt(2 R) from another run. On the way of a gradient
-// through the model are, in forward, the sum of two embeddings and in each of two halves of a layer a norm,
-// two products, what is between them (attention, GELU) and the sum of the residual; the last norm and the
-// head; as many in backward; its own rounding. A mesh adds the sums over tensor ranks: two per layer each
-// way.
+// is sqrt(R) roundings away from exact numbers, and sqrt(2 R) from another run. A gradient passes these
+// operations: in forward, the sum of two embeddings; in each of the two halves of a layer, a norm, two
+// products, what is between them (attention, GELU) and the sum of the residual; then the last norm and the
+// head. There are as many in backward, and its own rounding comes last. A mesh adds the sums over tensor
+// ranks: two per layer each way.
 constexpr double operations = 2 * (1 + layers * (2 * 5 + 2) + 2) + 1;
 
 class MeshInBf16 : public testing::TestWithParam<Mesh> {};

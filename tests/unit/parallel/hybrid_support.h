@@ -1,4 +1,4 @@
-// One rank's steps of a GPT, to compare any mesh with, and the batches that both see.
+// One rank's training steps of a GPT, for comparison with any mesh, and the batches that both see.
 #pragma once
 
 #include <algorithm>

@@ -145,7 +145,7 @@ TEST(HybridCheckpoint, IsLoadedOnAnyMesh) {
   std::filesystem::remove_all(folder);
 }
 
-// Eleven mistakes, planted into correct gradients.
+// Eleven mistakes, planted in correct gradients.
 TEST(FactorDetective, NamesWhatIsWrong) {
   struct Planted {
     const char *mesh, *where;
@@ -211,7 +211,7 @@ TEST(FactorDetective, NamesWhatIsWrong) {
   }
 }
 
-// clip_grad_norm, told a wrong thing about the parameters that every tensor rank has whole.
+// clip_grad_norm when it is given wrong information about the parameters that every tensor rank has whole.
 TEST(FactorDetective, NamesWhatIsWrongWithANorm) {
   const nn::GptOptions options = gpt_of(true);
   Reference one(options, rows);

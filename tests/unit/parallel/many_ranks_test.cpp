@@ -65,9 +65,10 @@ INSTANTIATE_TEST_SUITE_P(
             {.shape = {.fsdp = 2, .pp = 2, .cp = 2}, .micro_batches = 2, .schedule = pipeline::Kind::zb_h1}}),
     [](const auto& test) { return test.param.name; });
 
-// Without values, a model that fits on no machine of a laboratory: 170 billion parameters.
+// Without values, a model that is too large for any machine of a laboratory: 170 billion parameters.
 TEST(SimulatedSteps, HoldMoreThanThisMachine) {
-  if (built_with_asan || built_with_tsan) GTEST_SKIP() << "their shadow of the tensors would take memory";
+  if (built_with_asan || built_with_tsan)
+    GTEST_SKIP() << "their shadow memory of the tensors would take too much";
   nn::GptOptions gpt;
   gpt.vocab_size = 50257, gpt.context = 2048, gpt.layers = 96, gpt.heads = 96, gpt.width = 12288;
   const HybridOptions options{.shape = {.tp = 8, .pp = 4}, .micro_batches = 4};
@@ -85,7 +86,7 @@ TEST(SimulatedSteps, NeedToKnowHowFastAGpuComputes) {
 // is the last hop of its gradients, for which there is nothing more to compute (ring_attention.h).
 TEST(SimulatedSteps, RingAttentionExposesTheLastHopOfItsGradientsAlone) {
   constexpr int n = 4;
-  constexpr std::int64_t tokens = 4096, width = 64;  // to start a message takes little compared with a hop
+  constexpr std::int64_t tokens = 4096, width = 64;  // starting a message takes little time
   constexpr double rate = 1e9;
   double forward = 0, backward = 0, hop = 0;
   sim::RunOptions run;
@@ -118,7 +119,7 @@ TEST(SimulatedSteps, RingAttentionExposesTheLastHopOfItsGradientsAlone) {
     destroy_process_group();
   });
   EXPECT_TRUE(report.ok()) << report.text();
-  // c_attn and c_proj; and each rank's quarter of the scores that a causal mask leaves, balanced.
+  // c_attn and c_proj; and each rank's balanced quarter of the scores that a causal mask leaves.
   const double layers = 2.0 * tokens / n * (3 + 1) * width * width / rate,
                product = 2.0 * width * tokens * tokens / 2 / n / rate;
   EXPECT_NEAR(forward, layers + 2 * product, 0.05 * hop);
@@ -191,7 +192,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Replicas{{.dp = 2, .pp = 2}, pipeline::Kind::one_f_one_b, DType::bf16, 0.8},
                     Replicas{{.dp = 2, .pp = 2}, pipeline::Kind::zb_h1, DType::bf16}));
 
-// The bubble is the formula's but for the head, which makes the last stage longer.
+// The bubble is what the formula says, except for the head, which makes the last stage longer.
 TEST(SimulatedSteps, HaveTheTimesOfTheirSchedules) {
   const HybridShape shape{.dp = 2, .tp = 2, .pp = 4};
   constexpr int micro_batches = 8;

@@ -33,13 +33,13 @@ double least_of(ProcessRanks& ranks) {
   return least;
 }
 
-// The same, of a rank that took some steps, of two ranks the one with fewer.
+// The same for a rank that took some steps: of two ranks, the smaller number.
 double peak_of(const CommHook& hook) {
   ProcessRanks ranks(2, [&](int, const auto&) {
     init_process_group({.backend = "host"});
     {
       Row model(std::vector<std::int64_t>(layers, elements));
-      // As they are from the first step on: rearranging the buckets takes additional memory, once.
+      // In their final form from the first step on: rearranging the buckets takes additional memory, once.
       DistributedDataParallel ddp(model, {.first_bucket_bytes = layer_bytes,
                                           .bucket_bytes = layer_bytes,
                                           .find_unused_parameters = true,
@@ -88,7 +88,7 @@ class Layer final : public nn::Module {
 };
 
 // What three steps of Adam on two ranks add to what was resident before there was a model. Messages go over
-// TCP: a rank that reads the memory of another one has it among its own resident pages.
+// TCP: a rank that reads another rank's memory has those pages among its own resident ones.
 double peak_of_training(bool sharded) {
   ProcessRanks ranks(2, [&](int, const auto&) {
     setenv("DIST_TRANSPORT", "tcp", 1);

@@ -85,7 +85,7 @@ Step measured(const Workload& workload) {
   return step;
 }
 
-// A bucket starts when its last gradient is there and the bucket before it is done.
+// A bucket starts when its last gradient is ready and the bucket before it is done.
 double least_exposed(const Workload& workload, const Step& step) {
   double computed = 0, done = 0;
   auto layer = workload.layers.rbegin();

@@ -1,4 +1,4 @@
-// Right lists pass the check; each kind of mistake is refused with its sentence.
+// Right lists pass the check; each kind of mistake is refused with its own message.
 #include <algorithm>
 #include <iterator>
 

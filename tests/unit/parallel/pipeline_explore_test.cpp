@@ -1,5 +1,5 @@
 // Pipelines under 200 orders of messages each: no schedule deadlocks, and each finds the same gradients. With
-// blocking calls instead, exactly those deadlock of which check() says so.
+// blocking calls instead, exactly those schedules deadlock for which check() predicts it.
 #include <gtest/gtest.h>
 
 #include "dist/dist.h"

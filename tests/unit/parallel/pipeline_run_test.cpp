@@ -129,7 +129,7 @@ TEST(PipelineErrors, AreSaid) {
   });
 }
 
-// A stage whose passes take a time.
+// A stage whose passes take some time.
 class Timed final : public nn::Module {
  public:
   Timed() {

@@ -1,4 +1,4 @@
-// Times on schedules, against the formulas: whole numbers, so that they are equal and not nearly so.
+// Times of schedules, against the formulas: in whole numbers, so that they are equal exactly.
 #include <gtest/gtest.h>
 
 #include "dist/core/error.h"

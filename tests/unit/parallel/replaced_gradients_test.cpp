@@ -1,4 +1,4 @@
-// Gradients in whose place the user has put other tensors: they are averaged like the others.
+// Gradients that the user has replaced by other tensors are averaged like the others.
 #include <gtest/gtest.h>
 
 #include "dist/nn/sgd.h"

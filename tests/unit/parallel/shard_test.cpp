@@ -204,7 +204,7 @@ TEST(FullyShardErrors, AreSaid) {
   });
 }
 
-// A layer whose forward and backward take a time, with one parameter [rows, width].
+// A layer whose forward and backward take some time, with one parameter [rows, width].
 class Timed final : public nn::Module {
  public:
   Timed(std::int64_t rows, double forward, double backward) : forward_(forward), backward_(backward) {
@@ -242,7 +242,7 @@ nn::Sequential& build(nn::Sequential& all, bool sharded, const FullyShardOptions
   return all;
 }
 
-// All ranks go on at the same moment of the virtual clock, which after a barrier they do not quite.
+// Makes all ranks go on at exactly the same virtual time; after a barrier alone they are slightly apart.
 Clock::time_point meet() {
   barrier();
   constexpr auto tick = std::chrono::seconds(1);
@@ -379,10 +379,10 @@ TEST(FullyShardCosts, MemoryIsTheHeaders) {
     const double formula = 2 * all / n + 2 * unit + (4 + 1.0 / n) * unit + scratch;
     EXPECT_NEAR(measure(n, {}, 1e-3, 2e-3).peak, formula, 0.05 * 2 * all) << n << ' ' << scratch / unit;
     EXPECT_GT(measure(n, {}, 1e-3, 2e-3, true, true).peak, formula + 0.05 * 2 * all)
-        << "a step that gathers all units at the start is told by its memory";
+        << "its memory gives away a step that gathers all units at the start";
     EXPECT_GT(measure(n, {}, 1e-3, 2e-3, false).peak, 2 * all);
-    // In bf16 the root with its gradients, a unit with its own, the next gather and a gather's input are
-    // half.
+    // In bf16 the root with its gradients, a unit with its own, the next gather and a gather's input take
+    // half the memory.
     const FullyShardOptions halves{
         .mixed_precision = {.param_dtype = DType::bf16, .reduce_dtype = DType::f32}};
     const double in_bf16 = 2 * unit + (3 + 1.0 / n) * unit;

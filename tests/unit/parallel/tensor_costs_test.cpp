@@ -1,4 +1,4 @@
-// What a step of a divided GPT sends: the collectives, and their bytes with the ring, exactly.
+// What a step of a divided GPT sends: its collectives, and exactly how many bytes they send by the ring.
 #include <map>
 
 #include <gtest/gtest.h>
@@ -138,7 +138,7 @@ double seconds_of(const std::function<void()>& work) {
 }
 
 // On 8 nodes of 8 GPUs, with T the time of an all-reduce and w that of a weight's gradient: 2 T per layer
-// forward, and backward what is longer than w of 2 T.
+// forward, and, in backward, the part of 2 T that exceeds w.
 TEST(TensorTime, ExposedCommunicationIsTheFormulas) {
   nn::GptOptions model;
   model.vocab_size = 8, model.context = 64, model.layers = 2, model.heads = 8, model.width = 64;

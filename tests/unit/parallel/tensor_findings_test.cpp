@@ -62,7 +62,7 @@ TEST(TensorFindings, ABiasThatNoRankAddsIsD11) {
   expect_finding(report, check::Code::partial_sum, {"0 of the 2 ranks of tp add the bias", "0 times"});
 }
 
-// A hook that makes a forward output this rank's alone.
+// A hook that makes the output of forward differ on this rank.
 class AddsTheRank final : public nn::ModuleHook {
  public:
   Tensor after_forward(nn::Module&, const Tensor& output) override { return output * (1.0 + get_rank()); }

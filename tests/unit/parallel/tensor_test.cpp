@@ -70,7 +70,7 @@ TEST(TensorParallelModel, RecomputesItsBlocks) {
   }
 }
 
-// As a pipeline does: two forwards under way, and the parameters' gradients last.
+// As a pipeline does: two forwards in flight, and the parameters' gradients computed last.
 TEST(TensorParallelModel, SeveralForwardsUnderWayAndDeferredGradients) {
   for (const bool sequence : {false, true}) {
     const nn::GptOptions options = small_model(2, true, true);

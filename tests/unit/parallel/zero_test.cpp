@@ -237,7 +237,7 @@ TEST(ShardedCheckpoint, SaysWhatIsWrong) {
   });
 }
 
-// A user may keep files beside the saves, and a disk that was full must not be full of failed saves.
+// A user may keep files beside the saves, and failed saves must not fill up a disk.
 TEST(ShardedCheckpoint, TouchesOnlyItsOwnSaves) {
   const Folder folder;
   run_ranks(2, [&](int rank) {

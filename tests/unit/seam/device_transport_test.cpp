@@ -42,7 +42,7 @@ TEST(DeviceTransport, ARingIsEnqueuedWholeWhileNoStreamMoves) {
   });
 }
 
-// The same with a wait() that does not make the stream wait: the fake device finds it out.
+// The same with a wait() that does not make the stream wait: the fake device detects it.
 TEST(DeviceTransport, AForgottenWaitGivesWrongSums) {
   if (built_with_tsan) GTEST_SKIP() << "the missing wait is a data race, which ThreadSanitizer reports";
   const FakeDeviceGuard device({.count = 1, .longest_rest = std::chrono::milliseconds(1)});

@@ -113,7 +113,7 @@ void sweep_fibers(int n, Touch touch) {
 TEST(Seam, VirtualRanks) {
   for (const int n : rank_counts)
     for (const Touch touch : {Touch::early, Touch::late}) sweep_fibers(n, touch);
-  if (!built_with_tsan) sweep_fibers(257, Touch::early);  // which takes half a minute for so many fibers
+  if (!built_with_tsan) sweep_fibers(257, Touch::early);  // which takes half a minute for this many fibers
 }
 
 TEST(Seam, DeviceWithARankEach) {

@@ -8,8 +8,8 @@ namespace dist::test {
 namespace {
 
 constexpr double us = 1e-6;
-// Two GPUs a node and one network card. A message of 1000 bytes holds its ports for 1 us + 1000 * 1 ns = 2 us
-// inside a node and arrives 3 us later; between nodes it holds them for 1 us + 1000 * 4 ns = 5 us, and
+// Two GPUs and one network card per node. A message of 1000 bytes holds its ports for 1 us + 1000 * 1 ns = 2
+// us inside a node and arrives 3 us later; between nodes it holds them for 1 us + 1000 * 4 ns = 5 us, and
 // arrives 7 us later.
 constexpr double hold_in = 2 * us, way_in = 3 * us, hold_out = 5 * us, way_out = 7 * us;
 
@@ -54,7 +54,7 @@ TEST(Contention, TwoSendersToOneReceiver) {
               1e-12);  // the port alone
 }
 
-// 0 -> 2 and 1 -> 3: four ports, all different. With one card a node the second waits for the first (5 us);
+// 0 -> 2 and 1 -> 3: four ports, all different. With one card per node the second waits for the first (5 us);
 // with two cards nothing is shared.
 TEST(Contention, TwoRanksOfANodeShareItsCard) {
   EXPECT_NEAR(seconds_of(4, {{0, 2}, {1, 3}}, two_a_node(1)), 2 * hold_out + way_out, 1e-12);

@@ -48,7 +48,7 @@ double one_segment_tree(int n, double s) {
   for (auto rank = order.rbegin(); rank != order.rend(); ++rank) {
     std::vector<double> ready;
     for (const int child : at(nodes, *rank).children) ready.push_back(at(up, child));
-    std::ranges::sort(ready);  // the port serves who comes first
+    std::ranges::sort(ready);  // the port serves first come, first served
     double port = 0;
     for (const double time : ready) port = std::max(port, time) + hold;
     if (!ready.empty()) at(up, *rank) = port + alpha;

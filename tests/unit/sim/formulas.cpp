@@ -44,7 +44,7 @@ std::vector<Formula> of_the_table() {
   return all;
 }
 
-// The bytes, or a few more so that all shares are equal where they must be.
+// The bytes, or a few more, so that all chunks are equal where they must be.
 std::int64_t whole_shares(OpKind collective, int n, std::int64_t bytes) {
   const bool equal_shares =
       collective == OpKind::scatter || collective == OpKind::gather || collective == OpKind::all_to_all;

@@ -1,4 +1,4 @@
-// When a rank leaves by an error, the others are notified, as on real ranks, and that is not a finding.
+// When a rank leaves with an error, the others are notified, as on real ranks, and that is not a finding.
 #include <gtest/gtest.h>
 
 #include "dist/dist.h"

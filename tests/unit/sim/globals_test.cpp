@@ -1,4 +1,4 @@
-// What processes have one each of and virtual ranks share: a note names it.
+// Variables of which each process has its own and which virtual ranks share: a note names them.
 #include <iomanip>
 #include <iostream>
 #include <map>

@@ -56,7 +56,8 @@ TEST(SwitchTree, TakesTheTimeOfItsFormula) {
   }
 }
 
-// A rank sends its data once; the leader of a node, the sum of the node once more, and the result inside.
+// A rank sends its data once; the leader of a node also sends the node's sum once, and the result inside the
+// node.
 TEST(SwitchTree, MovesTheDataOnceThroughANetworkCard) {
   const auto cost = sim::simulate_collective({OpKind::all_reduce, "sharp", 16, 1 << 20},
                                              sim::load_topology("dgx-h100-ndr"));

@@ -1,4 +1,4 @@
-// Timeouts on the virtual clock: what has begun and is not over by then has not come.
+// Timeouts on the virtual clock: what has begun but has not ended by then does not count as arrived.
 #include <gtest/gtest.h>
 
 #include "dist/dist.h"
@@ -48,7 +48,7 @@ TEST(SimTimeout, OfAReceiveWhoseMessageSetsOffMeanwhile) {
   });
 }
 
-// Its worker finds the message on its way, and the message that sets off meanwhile.
+// Its worker finds the message that is in flight, and the one that starts in the meantime.
 TEST(SimTimeout, OfAWork) {
   for (const auto before : {0us, 500us}) {
     run_slowly([before](int rank) {

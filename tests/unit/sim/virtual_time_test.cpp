@@ -49,7 +49,7 @@ TEST(VirtualTime, RecursiveDoublingAllReduce) {
   }
 }
 
-// One receiver's port takes one message after the other, whoever sends them.
+// One receiver's port takes one message after the other, whichever ranks send them.
 TEST(VirtualTime, APortIsSharedInTurn) {
   const int n = 9;
   const double took = simulate(sim::Topology::uniform(0, alpha, beta), n, [](Transport& net) {
@@ -69,7 +69,7 @@ TEST(VirtualTime, ComputingTakesTimeAndNoneOfTheOthers) {
   EXPECT_EQ(scheduler.finish_time(), sim::from_seconds(3));
 }
 
-// What rank 0's program of one simulated rank fails with; the report's clock beside it.
+// The error of the program on the only simulated rank, and the clock of the report.
 sim::Report alone(const std::function<void()>& program, const std::string& topology = "laptop") {
   sim::RunOptions options;
   options.ranks = 1;

@@ -30,7 +30,7 @@ sim::Report run(int n, const WhatIf& what_if, const std::function<void(int)>& fn
 }
 
 // Two ranks, ring: twice one message of S/2 bytes, and one sum of S/2 bytes between them. Rank 1 is 4 times
-// slower: both messages have o four times (it is an end of either); the sum that counts is its own.
+// slower: both messages take four times the o (it is at one end of each), and the sum that counts is its own.
 TEST(Straggler, PaysMoreForOverheadAndSums) {
   constexpr double half = 4000;
   const double expected = 2 * (4 * o + half * beta + alpha) + 4 * half * gamma;
@@ -154,7 +154,7 @@ TEST(Loss, WorkInFlightEndsToo) {
   ASSERT_EQ(report.failures.size(), 1u) << report.text();
 }
 
-// The lost rank itself sees nothing: no error, and no line of it runs any more.
+// The lost rank itself sees nothing: no error, and none of its code runs any more.
 TEST(Loss, TheRankItselfDoesNothingAnyMore) {
   for (const double at : {0., 1e-7, 1e-6, 3e-6, 1e-5, 2e-5}) {
     const auto report = run(3, {.losses = {{1, at}}}, [&](int rank) {

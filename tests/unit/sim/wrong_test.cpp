@@ -1,4 +1,4 @@
-// What is reported about wrong programs, and that nothing is about their correct twins.
+// What is reported about wrong programs, and that nothing is reported about their correct twins.
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -219,7 +219,8 @@ TEST(D5, ASendBufferThatIsChanged) {
                  {"rank 0 changed what send #0 (4 f32) sends", here(line)});
 }
 
-// Rows of one page: whoever receives one may read what is sent beside it, and still must not write it.
+// Rows of one page: a rank that receives one row may read the row beside it, which is being sent, but must
+// not write it.
 TEST(D5, NotWhereTheRowBesideAReceiveIsOnlyRead) {
   const auto report = run(2, [&](int rank) {
     Tensor rows = full({4, 5}, rank), ghost = rows[0];

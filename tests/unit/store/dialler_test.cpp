@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 SocketAddress local_address(int port) { return {.host = "127.0.0.1", .port = port, .name = {}}; }
 
-// A port at which the kernel drops whatever knocks: its queue is full.
+// A port at which the kernel drops every connection attempt, because its queue is full.
 class BlackHole {
  public:
   BlackHole() : listener_(listen_at(local_address(0))) {

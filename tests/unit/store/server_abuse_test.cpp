@@ -173,7 +173,7 @@ TEST_F(ServerAbuse, WithoutDescriptorsLeftNewcomersWaitAndTheOthersGoOn) {
   getrlimit(RLIMIT_NOFILE, &before);
   const rlimit one_more{static_cast<rlim_t>(lowest_free) + 1, before.rlim_max};
   setrlimit(RLIMIT_NOFILE, &one_more);
-  RawClient newcomer(server.address());  // takes the last one: there is none for the server's end
+  RawClient newcomer(server.address());  // takes the last descriptor: none is left for the server's end
   newcomer.greet("secret");
   std::this_thread::sleep_for(30ms);
   EXPECT_EQ(store->add("n", 1), 1);

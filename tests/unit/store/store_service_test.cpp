@@ -1,4 +1,4 @@
-// The server's mind, fed by hand: messages cut short, waiting clients that go away, many waiters.
+// The server's logic without sockets: messages cut short, waiting clients that go away, many waiters.
 #include "dist/store/store_service.h"
 
 #include <gtest/gtest.h>

@@ -152,7 +152,7 @@ TEST(TcpStore, ALastWillIsExecutedWhenItsClientIsGone) {
   EXPECT_EQ(store->get_text("gone/2", soon()), "left");
 }
 
-// A client that took the store for silent, and calls again, has left a greeting that is read later.
+// A client that took the store for silent and calls again has left a greeting behind, which is read later.
 TEST(TcpStore, AWillOnAConnectionThatWasGivenUpIsNotExecuted) {
   StoreServer server("tcp://127.0.0.1:0", "t");
   auto store = make_tcp_store(server.address(), "t", soon());

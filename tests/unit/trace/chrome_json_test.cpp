@@ -1,4 +1,4 @@
-// The file format: nothing is lost, viewers find what they need, and bad files are told apart.
+// The file format: nothing is lost, viewers find what they need, and bad files get distinct errors.
 #include "dist/trace/chrome_json.h"
 
 #include <limits>

@@ -1,4 +1,4 @@
-// Files of ranks, and how they become one.
+// The ranks' files, and how they become one.
 #include "dist/trace/parts.h"
 
 #include <filesystem>

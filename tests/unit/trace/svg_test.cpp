@@ -1,5 +1,5 @@
 // The still of a run. slides/player/test/lanes.test.ts holds still.svg to what the player draws of
-// still.json, so both files change together: after an intended change, replace still.svg by what this test
+// still.json, so both files change together: after an intended change, replace still.svg with what this test
 // prints.
 #include "drawing/svg.h"
 

@@ -34,8 +34,8 @@ void work_for(std::chrono::nanoseconds time) {
   while (std::chrono::steady_clock::now() < until) continue;
 }
 
-// Every answer is followed by a message: it is seen before that, or together with it, however long the rank
-// has looked for it.
+// Every answer is followed by a message. The answer is seen before the message, or together with it, however
+// long the rank has looked for it.
 TEST_P(Carry, two_ranks_in_turn_do_not_miss_an_answer) {
   run_world(GetParam(), [](Rank& me) {
     if (me.rank() > 1) return;

@@ -22,7 +22,7 @@ EndpointOptions options_of(int rank, int n, const std::string& transport = "auto
   return options;
 }
 
-// Runs one function a rank and gives the message of each rank's error, "" when there was none.
+// Runs one function per rank and returns the message of each rank's error, "" when there was none.
 std::vector<std::string> errors_of(int n, const std::function<void(int, Store&)>& body) {
   auto store = make_memory_store();
   std::vector<std::string> errors(static_cast<std::size_t>(n));
@@ -81,8 +81,8 @@ TEST(Connect, a_rank_that_fails_tells_the_others_why) {
                  {"rank " + std::to_string(rank) + " stops connecting: rank 2 gave up", "rank 3 of 4"});
 }
 
-// Rank 2 has dialled and is answered, but leaves before it learns that: nothing but its connection's end
-// tells.
+// Rank 2 has dialled and is answered, but leaves before it learns of the answer: only the end of its
+// connection tells the others.
 TEST(Connect, a_rank_that_gave_up_unheard_is_not_taken_for_dead) {
   auto store = make_memory_store();
   const UniqueFd silent = listen_at({.host = "127.0.0.1", .port = 0, .name = {}});  // rank 0 never answers

@@ -196,7 +196,7 @@ TEST_P(Departure, what_a_rank_sent_before_it_left_can_be_received) {
   });
 }
 
-// It is still there when its receive comes, but no rank could send it any more.
+// The message is still there when its receive comes, but no rank could send it any more.
 TEST_P(Departure, what_a_rank_offered_and_left_behind_never_comes) {
   run_world(GetParam(), [&](Rank& me) {
     auto net = me.open(among({0, 1, 2, 3}));
@@ -216,9 +216,8 @@ TEST_P(Departure, what_a_rank_offered_and_left_behind_never_comes) {
   });
 }
 
-// So many messages that the ring or the socket is full, and a rank that looks at none of them for longer than
-// a ring's owner waits. (390,000 messages of 8 bytes would fit: on a busy machine they take longer than 20
-// s.)
+// Enough messages to fill the ring or the socket, and a rank that looks at none of them for longer than a
+// ring's owner waits. (390,000 messages of 8 bytes would fit: on a busy machine they take longer than 20 s.)
 void leave_a_busy_peer(const std::string& transport) {
   run_world({2, transport}, [](Rank& me) {
     auto net = me.open({.name = "recv", .point_to_point = true});
@@ -346,7 +345,7 @@ TEST_P(Departure, what_others_sent_before_a_rank_gave_up_has_come) {
   }
 }
 
-// Rank 2 gives up its send because rank 3 has; rank 1 reads of both at once.
+// Rank 2 gives up its send because rank 3 has given up; rank 1 reads about both at once.
 TEST_P(Departure, what_was_given_up_because_of_a_rank_fails_by_that_rank) {
   if (GetParam().transport == "plain")
     GTEST_SKIP() << "its thread delivers the message before it can be given up";

@@ -30,7 +30,7 @@ using namespace std::chrono_literals;
 struct World {
   int n = 2;
   std::string transport = "auto";
-  std::vector<std::string> hosts = {};  // of each rank, when they are not one
+  std::vector<std::string> hosts = {};  // of each rank, when not all are alike
   std::string str() const {
     std::string text = transport + std::to_string(n);
     for (const auto& host : hosts) text += host;
@@ -134,7 +134,7 @@ inline void run_world(const World& world, const std::function<void(Rank&)>& body
   if (first) std::rethrow_exception(first);
 }
 
-// A message as a receiver can check it: what it should hold depends on who sends it to whom, and on its
+// A message that a receiver can check: what it should hold depends on its source, its destination and its
 // number.
 enum class Memory { arena, foreign };
 

@@ -46,7 +46,7 @@ TEST(SharedCopy, two_sides_copy_all) {
   }
 }
 
-// Whoever comes late finds nothing to do, leaves the memory alone, and is not awaited.
+// A side that comes late finds nothing to do and leaves the memory alone, and the other does not wait for it.
 TEST(SharedCopy, a_late_sender_touches_nothing) {
   const auto from = some_bytes(100'000);
   std::vector<std::byte> to(from.size());

@@ -138,7 +138,7 @@ TEST_P(Waiting, a_cancelled_send_fails_its_receive) {
   }
 }
 
-// More than can be offered where they lie: the rest is streamed, to oneself as well.
+// More messages than can be offered in place: the rest is streamed, messages to the rank itself as well.
 TEST_P(Waiting, many_large_messages_to_oneself) {
   run_world(GetParam(), [](Rank& me) {
     constexpr std::size_t bytes = 5000, messages = 1100;
@@ -256,7 +256,7 @@ TEST_P(Waiting, progress_returns_after_its_patience) {
   });
 }
 
-// With more ranks than cores a rank that waits must leave them to the others.
+// With more ranks than cores, a rank that waits must leave the cores to the others.
 TEST_P(Waiting, a_waiting_rank_sleeps) {
   run_world(GetParam(), [](Rank& me) {
     auto net = me.open();

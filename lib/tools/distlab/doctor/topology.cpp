@@ -1,5 +1,5 @@
-// The machine's wiring: read_topology() reads what the kernel says of nodes and network cards, drawn() draws
-// it, and explain() says what it means. The paths between GPUs are in nvml.cpp.
+// The machine's wiring: read_topology() reads what the kernel reports about nodes and network cards, drawn()
+// draws it, and explain() says what it means. The paths between GPUs are in nvml.cpp.
 #include "distlab/doctor/topology.h"
 
 #include <algorithm>
@@ -206,7 +206,7 @@ std::string drawn(const Topology& all) {
   const auto is_known = [&](int node) {
     return std::ranges::any_of(all.nodes, [&](const NumaNode& each) { return each.number == node; });
   };
-  // Where there is one node, everything belongs to it.
+  // If there is only one node, everything belongs to it.
   for (const NumaNode& node : all.nodes)
     draw_node(text, fmt::format("node {} (cores {})", node.number, node.cores), lines_of(all, [&](int of) {
                 return of == node.number || (all.nodes.size() == 1 && !is_known(of));

@@ -1,6 +1,6 @@
-// Steps on a GPU: each is enqueued, as a graph once it was recorded, before the loss of the step before it is
-// read, so that the GPU never waits for the host. On backend nccl, the graph has the step's all-reduces. (The
-// samplers give all ranks batches of one shape.)
+// Steps on a GPU. Each is enqueued (as a graph, once it was recorded) before the host reads the loss of the
+// previous step, so that the GPU never waits for the host. On backend nccl, the graph has the step's
+// all-reduces. (The samplers give all ranks batches of one shape.)
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ namespace nn = dist::nn;
 
 double in_seconds(dist::Timeout duration) { return std::chrono::duration<double>(duration).count(); }
 
-// One rank, alone or one of several with a copy of the model each.
+// One rank: alone, or one of several that each have a copy of the model.
 class Single : public Scheme {
  public:
   explicit Single(const SchemeRecipe& recipe)

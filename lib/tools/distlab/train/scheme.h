@@ -56,7 +56,7 @@ struct SchemeEntry {
   std::unique_ptr<Scheme> (*make)(const SchemeRecipe& recipe);
 };
 
-// Whether steps are recorded with their collectives: on GPUs, by backend nccl. The default group is there.
+// Whether steps are recorded with their collectives: on GPUs, by backend nccl. The default group must exist.
 bool is_one_graph(const TrainOptions& options);
 // Whether the run's steps are those of gpu_steps.h.
 bool has_gpu_steps(const TrainOptions& options, const Scheme& scheme);

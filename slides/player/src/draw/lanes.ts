@@ -1,4 +1,5 @@
-// Lanes: space and time. A row a rank, time to the right; a line for each message, a bar for whatever a rank does.
+// Lanes: space and time. A row per rank, time to the right; a line for each message, a bar for whatever a rank
+// does.
 import type {Size} from '../layout/layout.ts';
 import {grouped} from '../model/grouped.ts';
 import type {Message, Span, Trace} from '../model/trace.ts';
@@ -8,7 +9,7 @@ import {svg} from './svg.ts';
 
 export const gutter = 34; // for the ranks' numbers
 const right = 10, axis = 18;
-const crowd = 24; // of more ranks thin lines are all that can be seen
+const crowd = 24; // with more ranks, thin lines are all that can be seen
 
 export class Lanes {
   readonly element: SVGSVGElement;
@@ -30,7 +31,7 @@ export class Lanes {
     return Math.min(Math.max(share, 0), 1) * this.trace.duration;
   }
 
-  // The message whose line passes here, a few pixels away at most.
+  // The message whose line passes here, at most a few pixels away.
   messageAt(x: number, y: number): Message | undefined {
     let best: Message | undefined, least = 5;
     for (const message of this.trace.messages) {
@@ -78,7 +79,7 @@ export class Lanes {
     return svg('path', {class: 'addition', d: d.join('')});
   }
 
-  // Each sender has its colour, where colours can be told apart.
+  // Each sender has a colour of its own as long as colours can be told apart.
   private lines(): SVGElement[] {
     const colourful = this.trace.ranks <= most_colours;
     const groups = grouped(this.trace.messages, ({src, arrive}) => arrive === null ? -1 : colourful ? src : 0);

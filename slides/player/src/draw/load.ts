@@ -11,7 +11,7 @@ export interface Box {
   height: number;
 }
 
-// `ranks` in the world, `complete` contributions make a whole.
+// `ranks`: in the world; `complete`: this many contributions make a whole.
 export interface Scale {
   ranks: number;
   complete: number;

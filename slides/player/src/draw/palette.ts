@@ -1,7 +1,8 @@
-// Colours: one per rank, a ramp for "this many of all", and one that nothing else has for what is complete.
+// Colours: one per rank, a ramp for "this many of all", and one for what is complete, which nothing else has.
 import type {RankSet} from '../model/ranks.ts';
 
-// Beyond this many ranks no one can tell their colours apart: cells show how many have contributed, not who.
+// Beyond this many ranks no one can tell their colours apart: cells show how many ranks have contributed, not
+// which ones.
 export const most_colours = 12;
 
 // The greens are left for what is complete. Neighbours differ in lightness, too.

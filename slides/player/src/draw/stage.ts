@@ -96,7 +96,7 @@ export class Stage {
     return way;
   }
 
-  // The inner end of a spoke, where there is room; else the edge of a card.
+  // The inner end of a spoke, where there is room, or the edge of a card.
   private door(index: number, other: number): Point {
     const {at, turn} = this.layout.places[index]!;
     if (turn === undefined) return edge(at, this.layout.places[other]!.at, this.layout.glyph, this.load.width * 0.8);
@@ -117,7 +117,7 @@ export class Stage {
   }
 }
 
-// It leaves and arrives gently; where it is exactly, only its ends say.
+// It leaves and arrives gently; only at its two ends is its position exact.
 const ease = (t: number) => t * t * (3 - 2 * t);
 
 function loadSize({glyph, places}: Layout): Size {

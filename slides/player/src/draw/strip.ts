@@ -8,7 +8,7 @@ import {Stage} from './stage.ts';
 
 const frames = 6;
 
-// `timeline` is not touched: a strip has its own.
+// `timeline` stays unchanged: a strip has its own.
 export function drawStrip({trace}: Timeline, view: View | 'auto'): HTMLElement[] {
   const timeline = new Timeline(trace);
   const size = {width: 420, height: 236};
@@ -25,7 +25,8 @@ export function drawStrip({trace}: Timeline, view: View | 'auto'): HTMLElement[]
   return [...figures, figure('lanes-frame', 'all ranks over time', lanes.element)];
 }
 
-// The first and the last moment, and between them times at which messages are on their way, which tell more.
+// The first and the last moment, and between them moments at which messages are in flight, because these show
+// more.
 function frameTimes(timeline: Timeline): number[] {
   const {moments, trace} = timeline;
   const middles = moments.slice(1).map((moment, i) => (moment + moments[i]!) / 2);

@@ -1,5 +1,5 @@
-// A double binary tree: each half of the tensor has a tree of its own, and every rank is in both. One above, one
-// below, mirrored; so that you see that the inner ranks of the one are leaves of the other.
+// A double binary tree: each half of the tensor has a tree of its own, and every rank is in both. One is above and
+// the other, mirrored, below, so that you see that the inner ranks of one are leaves of the other.
 import type {Cell} from '../model/cells.ts';
 import type {Message} from '../model/trace.ts';
 import {cardSize, keepRight, type Layout, type Place, type Region, type Size} from './layout.ts';
@@ -14,7 +14,7 @@ export function doubleTreeOf(messages: readonly Message[], ranks: number): Doubl
   const known = messages.filter(message => message.offset >= 0);
   const edges = [...new Set(known.flatMap(({offset, bytes}) => [offset, offset + bytes]))].sort((a, b) => a - b);
   const end = edges.at(-1) ?? 0;
-  // The halves need not be equal to the byte: the nearest edge to the middle.
+  // The halves need not be equal to the byte: takes the edge nearest to the middle.
   const half = edges.reduce((best, edge) => Math.abs(edge - end / 2) < Math.abs(best - end / 2) ? edge : best, 0);
   const first = treeOf(known.filter(message => message.offset < half), ranks);
   const second = treeOf(known.filter(message => message.offset >= half), ranks);

@@ -1,4 +1,4 @@
-// Node groups: the ranks of one machine stand together in a frame.
+// Node groups: the ranks of one machine are together in a frame.
 import {cardSize, keepRight, type Layout, type Place, type Region, type Size} from './layout.ts';
 
 export function groups(ranks: number, perNode: number, cells: number, {width, height}: Size): Layout {
@@ -22,7 +22,7 @@ export function groups(ranks: number, perNode: number, cells: number, {width, he
   return {places, glyph, links: [], regions, bend: keepRight, placeOf: rank => rank};
 }
 
-// So many columns that a box is about as wide as high, a little wider.
+// Enough columns to make a box about square, or a little wider.
 function bestColumns(count: number, aspect: number): number {
   return Math.min(Math.max(Math.round(Math.sqrt(count * aspect / 1.3)), 1), count);
 }

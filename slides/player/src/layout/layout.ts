@@ -1,4 +1,4 @@
-// Layouts: where the ranks stand in a picture, and the ways between them. Units are pixels of the stage.
+// Layouts: where the ranks are in a picture, and the paths between them. Units are pixels of the stage.
 import type {Message} from '../model/trace.ts';
 
 export interface Point {
@@ -41,7 +41,7 @@ export interface Layout {
 
 export const straight = (from: Point, to: Point): Point => ({x: (from.x + to.x) / 2, y: (from.y + to.y) / 2});
 
-// On the right-hand side of the straight way, so that two that fly towards each other do not meet.
+// On the right-hand side of the straight path, so that two messages that fly towards each other do not meet.
 export function keepRight(from: Point, to: Point, share = 0.12): Point {
   const middle = straight(from, to);
   return {x: middle.x - (to.y - from.y) * share, y: middle.y + (to.x - from.x) * share};
@@ -53,7 +53,8 @@ export function along(from: Point, bend: Point, to: Point, progress: number): Po
   return {x: at(from.x, bend.x, to.x), y: at(from.y, bend.y, to.y)};
 }
 
-// As large as the gap between places allows, for a card with this many cells. A low one has its name beside the cells.
+// The largest size that the gap between places allows, for a card with this many cells. A low one has its name
+// beside the cells.
 export function cardSize(gapX: number, gapY: number, cells: number): Size {
   const height = Math.max(Math.min(gapY * 0.74, 168), 8);
   const name = height < low_card ? 70 : 0;
@@ -63,7 +64,7 @@ export function cardSize(gapX: number, gapY: number, cells: number): Size {
 
 export const low_card = 66;
 
-// Where the way from the middle of one card to another leaves the first; a little outside.
+// The point where the path from the middle of one card to another leaves the first card, a little outside of it.
 export function edge(from: Point, to: Point, {width, height}: Size, outside = 0): Point {
   const dx = to.x - from.x, dy = to.y - from.y, length = Math.hypot(dx, dy) || 1;
   const inside = Math.min(width / 2 / Math.max(Math.abs(dx), 1e-9), height / 2 / Math.max(Math.abs(dy), 1e-9));

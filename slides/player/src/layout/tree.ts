@@ -9,8 +9,9 @@ export interface Tree {
   depth: number;
 }
 
-// The tree that the paths of these messages form, null when they form none. Its root is where a broadcast begins or
-// a sum becomes complete: the rank that sends the only part, or first the part with the most contributors.
+// Returns the tree that the paths of these messages form, or null when they form none. Its root is where a
+// broadcast begins or a sum becomes complete: the rank that sends the only part, or first the part with the most
+// contributors.
 export function treeOf(messages: readonly Message[], ranks: number): Tree | null {
   const near = new Map<number, Set<number>>();
   const join = (a: number, b: number) => near.set(a, (near.get(a) ?? new Set()).add(b));
@@ -43,8 +44,8 @@ function rooted(near: Map<number, Set<number>>, root: number, ranks: number): Tr
   return queue.length === ranks ? tree : null;
 }
 
-// Where each rank stands: x counts columns from 0, y levels from the root. Inner ranks stand in order between their
-// subtrees, so that a binary tree of ranks in order is drawn in order.
+// The position of each rank: x counts columns from 0, y levels from the root. Inner ranks are in order between
+// their subtrees, so that a binary tree of ranks in order is drawn in order.
 export function arrange(tree: Tree): Map<number, Point> {
   const at = new Map<number, Point>();
   let column = 0;

@@ -31,7 +31,7 @@ function bestOf(algorithm: string, trace: Trace, isTree: boolean, isDouble: bool
   return 'ring';
 }
 
-// Ranks that wait for each other: a ring shows it best.
+// Ranks that wait for each other: a ring shows that best.
 function isCycle({findings}: Trace): boolean {
   return findings.some(({parties}) => parties.length > 1 && parties.every(({waits_for}) => waits_for.length > 0));
 }
@@ -53,7 +53,7 @@ export function layoutOf(view: View, {operation, cells}: Act, trace: Trace, size
   }
 }
 
-// Where it is not known, so many that the groups are of one size: 8, or the largest divisor below.
+// If it is not known: 8, or the largest smaller divisor, so that all groups have one size.
 function perNode({ranks, ranks_per_node}: Trace): number {
   if (ranks_per_node > 0) return ranks_per_node;
   for (let size = Math.min(8, ranks - 1); size > 1; --size) {

@@ -1,4 +1,4 @@
-// Cells: what of an operation is drawn as one little box at each rank.
+// Cells: the pieces of an operation that are drawn as one little box at each rank.
 import type {Operation} from './operations.ts';
 
 export interface Cell {
@@ -10,7 +10,7 @@ export interface Cell {
 
 export interface Cells {
   list: Cell[];
-  // The cells that these bytes fill, or that these ranks' parts are.
+  // The cells that these bytes fill, or that show these ranks' parts.
   of(event: {offset: number; bytes: number; contributors: readonly number[]}): number[];
 }
 

@@ -16,7 +16,7 @@ export class Clock {
   }
   readonly seconds: number;
 
-  // From the beginning when it is at the end. It stops at `until`.
+  // Starts again from the beginning when it is at the end. It stops at `until`.
   play(until = this.duration) {
     if (this.time >= this.duration) this.time = 0;
     this.until = until;

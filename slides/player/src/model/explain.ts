@@ -1,4 +1,4 @@
-// Explanations: what a person hears or reads about a moment, a message, a rank.
+// Explanations: what a user hears or reads about a moment, a message or a rank.
 import {rankWords} from './ranks.ts';
 import type {Act, State, Timeline} from './timeline.ts';
 import type {Message} from './trace.ts';
@@ -75,7 +75,7 @@ export function cellLines(rank: number, cell: number, state: State, {operation, 
   return [`rank ${rank}, ${label}: ${what}`, ...(operation.kind === 'parts' ? [] : [`bytes ${from} to ${to}`])];
 }
 
-// For a screen reader: what happens at this time, the important first, not more than can be listened to.
+// For a screen reader: what happens at this time, the most important first, and not more than one can listen to.
 export function momentText(state: State, timeline: Timeline): string {
   const {trace} = timeline;
   const act = timeline.acts[state.act]!;

@@ -27,8 +27,8 @@ export function holdingsOf(operation: Operation, cells: Cells, ranks: number): H
     held[rank]![cell] = has;
     changes.push({at, rank, cell, ranks: has});
   };
-  // A message replaces what is there when it has all of that and more; otherwise it arrived to be added, which a
-  // reduction will tell. A send shows that its sender has what it sends.
+  // A message replaces what is there when it contains all of that and more; otherwise it will be added, which a
+  // reduction event shows. A send shows that its sender has what it sends.
   const gets = (at: number, rank: number, event: {offset: number; bytes: number; contributors: RankSet}) => {
     for (const cell of cells.of(event)) {
       const what = operation.kind === 'parts' ? [cell] : event.contributors;
@@ -54,7 +54,7 @@ export function holdingsOf(operation: Operation, cells: Cells, ranks: number): H
   return {initial, changes, complete: operation.kind === 'sum' ? operation.ranks.length : 1};
 }
 
-// At first: of a sum, every rank has its own term; of a copy, the root has everything; of parts, every rank knows its own.
+// At first, every rank has its own term of a sum, the root has all of a copy, and every rank knows its own part.
 function initially(operation: Operation, cells: Cells, ranks: number): RankSet[][] {
   const root = operation.messages.find(message => message.contributors.length === 1)?.contributors[0];
   return Array.from({length: ranks}, (_, rank) => cells.list.map((_, cell): RankSet => {

@@ -4,7 +4,8 @@ import type {Call, Message, Reduction, Trace} from './trace.ts';
 // How a rank's part of an operation is drawn:
 // - sum: chunks of a tensor, each with the ranks that have been added up in it;
 // - copy: chunks of a tensor that one rank has and others get;
-// - parts: one part a rank, which others have heard of or not (also of messages that belong to no collective).
+// - parts: one part per rank, which other ranks have received or not (also of messages that belong to no
+// collective).
 export type Kind = 'sum' | 'copy' | 'parts';
 
 export interface Operation {
@@ -31,7 +32,8 @@ const collective = (name: string) => Object.keys(kinds).find(key => name === key
 const byTime = (a: Operation, b: Operation) => a.begin - b.begin || a.end - b.end;
 const ascending = (ranks: Iterable<number>) => [...new Set(ranks)].sort((a, b) => a - b);
 
-// In the order in which they began. What belongs to no collective (send, recv, and so on) is one operation together.
+// In the order in which they began. Everything that belongs to no collective (send, recv, and so on) forms one
+// operation.
 export function operationsOf(trace: Trace): Operation[] {
   const found = new Map<string, Operation>();
   const of = (event: {name: string; group: number; sequence: number}): Operation => {

@@ -1,5 +1,5 @@
-// The trace for https://ui.perfetto.dev: Chrome's trace event format, a thread for each rank's doing and one for
-// what it sends.
+// The trace for https://ui.perfetto.dev: Chrome's trace event format, with a thread for what each rank does and
+// one for what it sends.
 import type {Trace} from './trace.ts';
 
 export function toChromeJson(trace: Trace): string {

@@ -14,8 +14,8 @@ export interface Question {
 
 const most_answers = 6;
 
-// One for each moment at which messages leave, of a rank that changes with the moment; none where there is
-// nothing to choose. In the order of time.
+// One for each moment at which messages leave, about a different rank each time; none where there is nothing to
+// choose. In order of time.
 export function questionsOf(timeline: Timeline): Question[] {
   const questions: Question[] = [];
   timeline.acts.forEach(act => {
@@ -59,7 +59,7 @@ function peerQuestion(message: Message, act: Act): Unplaced | null {
   };
 }
 
-// All of 0 to count - 1, or as many as there is room for, in order, with `right` among them.
+// The numbers 0 to count - 1, or as many as there is room for, in order, with `right` among them.
 function around(right: number, count: number): number[] {
   const shown = Math.min(count, most_answers);
   const first = Math.min(Math.max(right - (right * 7 % shown), 0), count - shown);

@@ -1,4 +1,5 @@
-// Timeline: the state of all ranks and messages at any time. Pure; asked for later and later times it works in steps.
+// Timeline: the state of all ranks and messages at any time. It is pure; when it is asked for later and later
+// times, it works incrementally.
 import {cellsOf, type Cells} from './cells.ts';
 import {holdingsOf, type Holdings} from './holdings.ts';
 import {operationsOf, type Operation} from './operations.ts';
@@ -49,12 +50,13 @@ export class Timeline {
     return {time, act, held: this.held, flights: this.flightsAt(time), doing: this.doingAt(time)};
   }
 
-  // The act of a message; the shown one when it is of none.
+  // The operation of a message; the shown one if it belongs to none.
   actOf(message: Message): Act {
     return this.acts.find(({operation}) => operation.messages.includes(message)) ?? this.acts[0]!;
   }
 
-  // The next moment after `time`, or before it; the ends of the trace when there is none.
+  // The next moment after `time`, or the last one before it; the end or the beginning of the trace when there is
+  // none.
   after(time: number): number {
     return this.moments.find(moment => moment > time) ?? this.trace.duration;
   }
@@ -62,7 +64,8 @@ export class Timeline {
     return this.moments.findLast(moment => moment < time) ?? 0;
   }
 
-  // The last that has begun and goes on: a later one covers an earlier one. In a pause, the last of all.
+  // The last operation that has begun and has not ended: a later one covers an earlier one. In a pause, the last
+  // of all.
   private actAt(time: number): number {
     const goesOn = this.acts.findLastIndex(({operation: {begin, end}}) => begin <= time && time <= end);
     return Math.max(goesOn >= 0 ? goesOn : this.acts.findLastIndex(({operation}) => operation.begin <= time), 0);
@@ -112,7 +115,7 @@ function nothing(ranks: number): Operation {
           ranks: Array.from({length: ranks}, (_, rank) => rank), calls: [], messages: [], reductions: []};
 }
 
-// When a message arrives, leaves, or is added. Those that cannot be told apart are one, the last of them.
+// When a message arrives, leaves, or is added. Moments that cannot be told apart count as one, the last of them.
 function momentsOf(trace: Trace): number[] {
   const times = [0, trace.duration, ...trace.reductions.map(({at}) => at)];
   for (const {begin, arrive} of trace.messages) times.push(begin, arrive ?? begin);

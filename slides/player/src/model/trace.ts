@@ -23,7 +23,7 @@ export interface Message {
   arrive: number | null; // null: no rank received it
   bytes: number;
   contributors: RankSet; // [] when not known
-  offset: number; // -1: it is not of the operation's tensor
+  offset: number; // -1: it is not part of the operation's tensor
   name: string;
   group: number;
   sequence: number;
@@ -100,7 +100,7 @@ export function parseTrace(text: string): Trace {
   return withoutLongWait(trace);
 }
 
-// The file has texts. Equal ones become the same list: a large ring has thousands.
+// The file has texts. Equal lists become one list, because a large ring has thousands of them.
 function nameContributors(events: {contributors: RankSet | string}[]) {
   const known = new Map<string, RankSet>();
   for (const event of events) {
@@ -111,8 +111,8 @@ function nameContributors(events: {contributors: RankSet | string}[]) {
   }
 }
 
-// Ranks that wait for each other do so until a timeout, thousands of times as long as all that happened before. So
-// much of the end is cut off that the rest can be seen.
+// Ranks that wait for each other do so until a timeout, thousands of times as long as all that happened before.
+// Most of that wait is cut off, so that the rest can be seen.
 function withoutLongWait(trace: Trace): Trace {
   const happened = [...trace.messages.flatMap(({begin, arrive}) => [begin, arrive ?? begin]), ...trace.reductions.map(({at}) => at),
                     ...trace.computes.map(({end}) => end), ...trace.calls.flatMap(({begin, end}) => [begin, end])];

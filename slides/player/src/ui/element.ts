@@ -1,4 +1,4 @@
-// <distlab-player>: the animation of one trace, which stands as JSON in a <script type="application/json"> inside it.
+// <distlab-player>: the animation of one trace, which is JSON in a <script type="application/json"> inside it.
 //
 // Attributes: view ("ring", "tree", "double tree", "groups", "line"; chosen from the trace without it), theme
 // ("light", "dark"; the system's without it), compact (no lanes), predict (asks from the start).

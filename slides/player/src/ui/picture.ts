@@ -19,13 +19,13 @@ export class Picture {
 
   constructor(private readonly timeline: Timeline, private readonly stageBox: HTMLElement, private readonly lanesBox: HTMLElement) {}
 
-  // The view that is shown: the wanted one where it is possible.
+  // The view that is shown: the one that was asked for, if possible.
   viewOf(act: number): View {
     const can = viewsFor(this.timeline.acts[act]!, this.timeline.trace);
     return this.view !== 'auto' && can.includes(this.view) ? this.view : can[0]!;
   }
 
-  // A page that has just been opened, too, says that its size has changed.
+  // A page that has just been opened also reports that its size has changed.
   fits(): boolean {
     return areEqual(this.built.stage, sizeOf(this.stageBox)) && areEqual(this.built.lanes, sizeOf(this.lanesBox));
   }
@@ -60,7 +60,7 @@ export class Picture {
     if (this.lanes) this.lanesBox.prepend(this.lanes.element);
   }
 
-  // What lies under the pointer, in words; nothing where nothing is.
+  // What is under the pointer, in words; empty if nothing is there.
   explain(event: PointerEvent, target: Element, state: State): string[] {
     const words = (message: Message) =>
       messageLines(message, this.timeline.actOf(message), this.timeline.trace.duration);
@@ -72,7 +72,7 @@ export class Picture {
     return rank ? rankLines(Number(rank), state, this.timeline) : [];
   }
 
-  // The time of a point of the lanes.
+  // The time at a point of the lanes.
   laneTime(event: PointerEvent): number | undefined {
     return this.lanes?.time(pointIn(this.lanesBox, event).x);
   }

@@ -1,4 +1,4 @@
-// The predict mode: asks before messages leave, and goes on when the answer has been read.
+// The predict mode: it asks before messages leave, and goes on when the user has read the answer.
 import {questionsOf, type Question} from '../model/questions.ts';
 import type {Timeline} from '../model/timeline.ts';
 
@@ -36,7 +36,7 @@ export class Quiz {
     this.close();
   }
 
-  // Until when time may go on before something must be asked.
+  // The time up to which the animation may run before the next question.
   get until(): number {
     return this.on ? this.questions[this.next]?.at ?? Infinity : Infinity;
   }
@@ -75,14 +75,14 @@ export class Quiz {
     setTimeout(() => this.leave(question), (isRight ? 1 : 2) * seconds_to_read * 1000);
   }
 
-  // By hand before its time, too.
+  // The user may also open it early, by hand.
   skip() {
     const question = this.questions[this.next];
     if (this.isOpen && question) this.leave(question);
   }
 
   private leave(question: Question) {
-    if (this.questions[this.next] !== question || !this.isOpen) return; // it has been left in another way
+    if (this.questions[this.next] !== question || !this.isOpen) return; // the user has left it in another way
     ++this.next;
     this.close();
     this.goOn();

@@ -103,7 +103,8 @@ export class Show {
     this.say(momentText(this.timeline.at(this.clock.time), this.timeline));
   }
 
-  // A step on is played, so that you see the messages fly; with the system's "less motion" you get its end at once.
+  // A step forward is played, so that you see the messages fly; with the system's "reduced motion" you see its end
+  // at once.
   private step() {
     const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
     const from = this.clock.playing ? Math.min(this.goal, this.trace.duration) : this.clock.time;
@@ -161,7 +162,7 @@ export class Show {
 
   private render() {
     const state = this.timeline.at(this.clock.time);
-    // What is being asked for is not shown yet.
+    // The answer to an open question is not shown yet.
     if (this.quiz.isOpen) state.flights = state.flights.filter(({message}) => message.begin < state.time);
     this.part('.lanes').classList.toggle('without-future', this.quiz.on);
     if (state.act !== this.act) this.showAct(state.act);
@@ -237,7 +238,7 @@ export class Show {
     else if ((event.target as Element).closest('.keys')) this.do('close');
   }
 
-  // Does what the key stands for, and then no one else handles it.
+  // Does what the key stands for, and then stops other handlers.
   pressed(event: KeyboardEvent) {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     const target = event.target as Element;

@@ -16,7 +16,8 @@ std::string explanation(const DdpRun& run);
 
 // Returns a list with an object for each row; README.md describes its fields. It does not end with a newline.
 std::string as_json(const DdpRun& run);
-// Draws images per second over the number of ranks: ours, PyTorch's, and those of as many single ranks.
+// Draws images per second over the number of ranks: ours, PyTorch's, and those of the same number of
+// independent ranks.
 Plot as_plot(const DdpRun& run);
 
 }  // namespace distlab::bench

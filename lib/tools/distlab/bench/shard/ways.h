@@ -1,5 +1,5 @@
-// The measured step: one GPT and AdamW, in each way in which ranks with different rows of a batch can train
-// it.
+// The measured step: one GPT and AdamW, trained in each of the ways in which ranks with different rows of a
+// batch can train it.
 #pragma once
 
 #include <memory>

@@ -9,7 +9,7 @@
 
 namespace distlab::bench {
 
-// Medians of all turns; the last loss, the largest peak.
+// Medians of all turns, the last loss and the largest peak.
 struct TrainRun {
   TrainBenchOptions options;
   std::string model;  // "GPT(4 layers, ...)"

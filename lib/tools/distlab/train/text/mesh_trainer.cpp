@@ -1,4 +1,4 @@
-// The construction of a run on a mesh, its steps, its validation, its comparison with one rank, its
+// The construction of a run on a mesh, its steps, its validation, its comparison with one rank, and its
 // checkpoints.
 #include "distlab/train/text/mesh_trainer.h"
 
@@ -186,7 +186,7 @@ double MeshTrainer::train_step(const data::Batch& batch) {
   return loss;
 }
 
-// Over as many whole batches as all data ranks have.
+// Validates on as many whole batches as every data rank has.
 double MeshTrainer::validation_loss() {
   const std::int64_t batches = validation_.size() / (batch_size_ * model_.data_ranks());
   if (batches == 0) return std::numeric_limits<double>::quiet_NaN();

@@ -14,7 +14,7 @@ using dist::Tensor;
 using dist::drawing::Phase;
 namespace nn = dist::nn;
 
-// Inside of all other hooks: what they gather is there.
+// These hooks run inside all others, so that what the others gather is there.
 class Watch final : public nn::ModuleHook {
  public:
   Watch(std::shared_ptr<StepMemory::Recorded> recorded, std::string unit)

@@ -15,7 +15,7 @@ dist::nn::GptOptions gpt_options(const TextOptions& options, std::int64_t vocab_
 
 dist::DType dtype_of(const TextOptions& options);
 
-// What a checkpoint says of the model, and the reverse.
+// What a checkpoint says about the model, and the reverse.
 RunSettings settings_of(const dist::nn::GptOptions& options);
 dist::nn::GptOptions gpt_options(const Checkpoint& checkpoint);
 

@@ -1,4 +1,4 @@
-// The construction of a run, its steps, its validation, its checkpoints, its end.
+// The construction of a run, its steps, its validation, its checkpoints, and its end.
 #include "distlab/train/text/text_trainer.h"
 
 #include <algorithm>
