@@ -88,7 +88,7 @@ struct PlainAttention {
 
 namespace {
 
-// Heads in bf16 as heads in f32, and back. Several heads may be in one tensor, which is converted once.
+// Converts heads in bf16 to f32, and back. Several heads may be in one tensor, which is converted once.
 class InF32 {
  public:
   Heads operator()(const Heads& heads) {

@@ -11,7 +11,7 @@ std::string digest_of_text(const std::string& text);
 
 // Returns the digest of a file, or of a folder with the names, kinds and bytes of everything in it. Links are
 // not followed: a link counts as the path that it names. Entries that cannot be read count as unreadable.
-// Throws std::filesystem::filesystem_error, and as above.
+// Throws std::filesystem::filesystem_error, and what digest_of_text() throws.
 std::string digest_of_tree(const std::filesystem::path& path);
 
 // The same for what was handed in, but it reads only files that can be a submission or contain one

@@ -63,7 +63,7 @@ printf 'multi on\n' >"$work/host.conf"
 meet "a name with a dead first address" tcp://two-ways:29501 tcp://two-ways:29501
 rm "$work/hosts"
 
-# A rank that can be reached only by the second address of its card.
+# A rank that can be reached only at the second address of its card.
 meet "a dead first address of a rank" "file://$work/store" "file://$work/store"
 expect "a dead first address of a rank" 1 "rank 1 reaches rank 0 at 10.77.0.1, but not at tcp://10.88.0.1"
 expect "a dead first address of a rank" 1 DIST_SOCKET_IFNAME

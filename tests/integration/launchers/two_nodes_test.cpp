@@ -78,7 +78,7 @@ TEST_F(TwoNodes, AFailureOnOneEndsTheOther) {
   EXPECT_TRUE(contains(one.err, "rank 1 failed: exit code 5")) << one.err;
 }
 
-// Whichever node is faster: the one whose rank only follows names the cause and its last words as well.
+// Whichever node is faster, the node whose rank failed second also names the root cause and its last words.
 TEST_F(TwoNodes, TheRootCauseIsNamedOnBoth) {
   const std::string script =
       "if [ $RANK = 1 ]; then sleep 0.4; echo 'rank 1: cannot read batch 7' >&2; exit 5; fi; "

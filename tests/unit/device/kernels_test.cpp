@@ -1,4 +1,4 @@
-// What kernels.h promises of views on a device, by the GPU's kernels run on the CPU.
+// What kernels.h promises about views on a device, tested with the GPU's kernels run on the CPU.
 #include "dist/core/kernels.h"
 
 #include <array>

@@ -25,7 +25,8 @@ bool& only_loads() noexcept {
   return only;
 }
 
-// Only the calls that launch kernels know which there are, so this makes all of them, for every dtype.
+// Only the calls that launch kernels know which kernels exist, so this makes every such call, for every
+// dtype.
 void load_kernels(Device device) {
   const OnlyLoads guard;
   const TensorView none{nullptr, 0, DType::u8, device};
