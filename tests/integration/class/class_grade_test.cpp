@@ -250,7 +250,7 @@ TEST_F(ClassGrade, NamesDoNotReorderWhatIsAroundThem) {
   EXPECT_TRUE(contains(distlab::text_of_file(out / "grades.csv"), "\r\n'=\\ufeff1+1,0"));
 }
 
-// Of a file that cannot be a submission only the size counts: 20 GB would take minutes to read.
+// If a file cannot be a submission, only its size counts: 20 GB would take minutes to read.
 TEST_F(ClassGrade, WhatCannotBeASubmissionIsNotRead) {
   const auto core = submissions / "ann/core.bin";
   fs::create_directory(submissions / "ann");
