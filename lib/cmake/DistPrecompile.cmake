@@ -13,8 +13,9 @@ function(dist_precompile target kind)
     endif()
     target_link_libraries(${headers} PRIVATE distlab::dist dist_warnings)
     target_precompile_headers(${headers} PRIVATE <fmt/format.h> <dist/dist.h>)
-    # ccache would preprocess them by what the build before precompiled, and take an old version's result for the new
-    # one's; so it reads from the compiler what the result depends on. (Where clones share results, that finds less.)
+    # ccache would preprocess the headers with what the previous build has precompiled, and so return the result of
+    # an old version for a new one. Therefore it asks the compiler what the result depends on. (Where clones share
+    # results, that finds less.)
     if(DIST_CCACHE AND CMAKE_CXX_COMPILER_LAUNCHER)
       set_target_properties(${headers} PROPERTIES CXX_COMPILER_LAUNCHER
                             "${PROJECT_SOURCE_DIR}/lib/cmake/precompile.sh;${CMAKE_COMMAND};-E;env;CCACHE_DEPEND=1;${CMAKE_CXX_COMPILER_LAUNCHER}")

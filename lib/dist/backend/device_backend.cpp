@@ -97,7 +97,7 @@ void DeviceBackend::run_by_messages(const AlgorithmEntry& algorithm, const Opera
   };
   TransportOptions of_receipts = options();
   of_receipts.channel.tag |= receipts_tag;
-  of_receipts.channel.opcode = 0;  // the library's own: not compared with the operations before
+  of_receipts.channel.opcode = 0;  // the library's own: not compared with earlier operations
   of_receipts.channel.elements = 0;
   const OperationLabel label(options);
   DeviceTransport net(*peers_,

@@ -14,7 +14,7 @@ DirectFunction named(const AlgorithmEntry& entry) {
   fail(Errc::internal, "{} by {} has no body in direct/on_rounds.h", name(entry.collective), entry.name);
 }
 
-// By position in algorithms(): every call asks.
+// The functions in the order of algorithms(): every call looks one up by its position.
 std::vector<DirectFunction> in_order() {
   std::vector<DirectFunction> all;
   for (const AlgorithmEntry& entry : algorithms()) all.push_back(entry.direct ? named(entry) : nullptr);

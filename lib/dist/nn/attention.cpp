@@ -27,7 +27,7 @@ AttentionLayerOptions checked(std::int64_t width, AttentionLayerOptions options)
   return options;
 }
 
-// Each run of tokens by its own positions.
+// Rotates each run of tokens by the run's own positions.
 void rotate(const Heads& heads, const std::vector<Position::Run>& runs, int direction) {
   const Ops& ops = ops_for(heads.of.device());
   if (runs.size() == 1) return ops.rotate(heads, runs[0].first, rotary_base, direction);

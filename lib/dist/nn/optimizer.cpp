@@ -130,7 +130,8 @@ void Optimizer::use(StateDict state) {
     if (key.ends_with(master)) masters_.at(owner_of(key).value()) = tensor;
 }
 
-// Between graphs: the learning rate and the number of the step are the host's.
+// In a recording, this runs between graphs, because the host has the learning rate and the number of the
+// step.
 void Optimizer::step(Caller at) {
   if (Recording::current()) return Recording::between([this, at] { step(at); });
   check_parameters();

@@ -17,7 +17,7 @@ bool Scheduler::match_any_source(RequestId only) {
       now, [&](int senders) { return choices_->choose(ChoicePoint::any_sender, senders); }, only);
 }
 
-// Whether is_completed() answers "not yet" although the request is complete, which it may do twice.
+// Whether is_completed() answers "not yet" although the request is complete; it may answer so at most twice.
 bool Scheduler::puts_off(RequestId id) {
   constexpr int most = 2;
   const NetRequest& request = network_[id];

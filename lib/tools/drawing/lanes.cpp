@@ -184,7 +184,7 @@ class Lanes {
     return path("waits", d);
   }
 
-  // When the wait began in which the rank's trace ends.
+  // When the wait with which the rank's trace ends began.
   std::int64_t last_wait(int rank) const {
     std::int64_t begin = 0;
     for (const Event& event : trace_.events)

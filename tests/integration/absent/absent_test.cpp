@@ -61,7 +61,7 @@ const std::vector<Request> all_requests{
     {zlib, {"train", "--data", "mnist", "--dir", ".", "--nproc", "1"}},
 };
 
-// Those that this build cannot fulfil.
+// The requests that this build cannot fulfil.
 std::vector<Request> requests() {
   auto absent = all_requests;
   std::erase_if(absent, [](const Request& request) { return !request.part.is_absent(); });

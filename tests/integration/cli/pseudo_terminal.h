@@ -26,7 +26,7 @@ class PseudoTerminal {
   void resize(int rows, int columns) const;  // the kernel tells the program
   void signal(int number) const;
   bool has_echo() const;    // keys are shown ...
-  bool is_by_line() const;  // ... and handed over with Enter: a terminal as a shell wants it
+  bool is_by_line() const;  // ... and reach the program with Enter, as a shell expects
   // Waits for its end; the exit code, or 128 + signal; -1 after ten seconds.
   int exit_code();
 

@@ -52,7 +52,7 @@ double peak_of(const CommHook& hook) {
   return least_of(ranks);
 }
 
-// Into a tensor beside the gradients and back, as if they were not views of what is sent.
+// Copies the gradients into a separate tensor and back, as if they were not views of what is sent.
 std::function<void()> copying_hook(const GradBucket& bucket) {
   Tensor copy = bucket.gradients.clone();
   Work work = all_reduce(copy, ReduceOp::avg, {.group = bucket.group, .async_op = true});

@@ -93,7 +93,7 @@ bool Watchdog::is_ending() {
   try {
     if (!run_within(patience, say_goodbye)) return false;  // the loop is stuck as well
   } catch (const std::exception&) {
-    return false;  // no thread could be started: the loop goes on with what it shares
+    return false;  // no thread could be started: the loop keeps running on the shared state
   }
   std::unique_lock lock(shared_->mutex);
   return shared_->changed.wait_for(lock, patience, [this] { return shared_->ended; });
