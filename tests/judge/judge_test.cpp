@@ -263,7 +263,7 @@ TEST(Judge, starts_no_run_when_all_runs_together_have_taken_too_long) {
 TEST(Judge, stops_a_run_when_work_and_sleep_together_are_too_much) {
   const auto before = judge::progress();
   judge::progress().beyond = 39s;
-  const auto how = outcome_of("work and sleep in turn", {.work = 60s, .asleep = 60s}).how_it_ended;
+  const auto how = outcome_of("work and sleep in turn").how_it_ended;
   EXPECT_TRUE(how.ends_with(" s of work and sleep and was stopped")) << how;
   EXPECT_GE(judge::progress().beyond, 40s);
   judge::progress() = before;
