@@ -44,7 +44,7 @@ double copy_bandwidth(Device gpu) {
 
 class GpuBandwidth : public GpuTest {};
 
-// Each rank reads the whole of what it sums from the others, and writes as much: 2nS by all.
+// Each rank reads all that it sums from the others, and writes as much: 2nS for all ranks together.
 TEST_F(GpuBandwidth, AllReduceOfEightThreadsIsNearThatOfACopy) {
   constexpr int ranks = 8;
   const double limit = copy_bandwidth(cuda(0));

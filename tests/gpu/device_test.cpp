@@ -28,7 +28,7 @@ class Gpu : public GpuTest {
   const Device gpu = cuda(0);
 };
 
-// Awkward sizes. 2^20 + 1 is one of which NCCL's own kernel for one rank leaves out the end.
+// Awkward sizes. NCCL's own kernel for one rank leaves out the end of 2^20 + 1 elements.
 constexpr std::array<std::int64_t, 7> counts{0, 1, 7, 1000, 65'537, 1'000'003, 1'048'577};
 
 TEST_F(Gpu, ReduceManyIsExact) { expect_exact_reductions(gpu, counts); }
@@ -44,7 +44,7 @@ TEST_F(Gpu, StreamsMeetByFlags) {
   if (!api.has_flags(gpu)) GTEST_SKIP() << "this device has no 64-bit stream memory operations";
   const std::unique_ptr<void, decltype(&std::free)> page(std::aligned_alloc(4096, 4096), &std::free);
   auto* const flag =
-      new (static_cast<std::byte*>(page.get()) + 192) StreamFlag(0);  // as most do, not at its start
+      new (static_cast<std::byte*>(page.get()) + 192) StreamFlag(0);  // as most tensors do, not at its start
   api.register_host(gpu, page.get(), 4096);
   api.load_kernels(gpu);
   const Stream a(gpu), b(gpu);
@@ -68,7 +68,7 @@ TEST_F(Gpu, StreamsMeetByFlags) {
   api.unregister_host(gpu, page.get());
 }
 
-// Otherwise its work would run on the first device, without an error.
+// Without this, its work would run on the first device, and no error would say so.
 TEST_F(Gpu, ADeviceThatCannotBeUsedIsAnError) {
   DeviceApi& api = device_api(DeviceType::cuda);
   EXPECT_DIST_ERROR((void)api.make_event(cuda(api.count())), Errc::internal, "cudaSetDevice on cuda:");

@@ -1,5 +1,5 @@
-// Steps that are recorded as CUDA graphs, alone and as ranks that are threads, against the same steps
-// without.
+// Steps that are recorded as CUDA graphs, alone and as ranks that are threads, against the same steps without
+// graphs.
 #include <optional>
 #include <string>
 #include <vector>
@@ -82,7 +82,7 @@ void expect_conv_net_alike(int rank, Way way) {
 
 TEST_F(GraphsOnGpu, ConvNet) { expect_conv_net_alike(0, Way::alone); }
 
-// Its kernels have no atomics: the same bits. Dropout draws anew in each step.
+// Its kernels have no atomics, so the bits are the same. Dropout draws anew in each step.
 TEST_F(GraphsOnGpu, Gpt) {
   std::vector<std::vector<double>> losses;
   for (const bool with_graph : {false, true}) {

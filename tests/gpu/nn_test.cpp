@@ -39,7 +39,7 @@ class NnOnGpu : public test::GpuTest {
 
 Tensor f32(Shape shape, double seed) { return scattered(std::move(shape), seed, DType::f32); }
 
-// By the norm, as a GPU adds in another order.
+// Compares by the norm, because a GPU adds in another order.
 void expect_close(const Tensor& got, const Tensor& expected, double relative, const std::string& what) {
   ASSERT_EQ(got.shape(), expected.shape()) << what;
   const Tensor here = got.to(cpu).to(DType::f64), size = expected.to(DType::f64), error = here - size;
@@ -89,7 +89,7 @@ TEST_F(NnOnGpu, Conv2d) {
           {3, in, 9, 14});
 }
 
-// cuDNN wants 16 bytes, and the second of three images of 25 elements begins elsewhere.
+// cuDNN wants an alignment of 16 bytes, which the second of three images of 25 elements does not have.
 TEST_F(NnOnGpu, Conv2dOfViewsThatBeginAnywhere) {
   const Tensor images = f32({3, 1, 5, 5}, 5), grads = f32({3, 1, 3, 3}, 7);
   Conv2d on_cpu(1, 1, 3), on_gpu(1, 1, 3);
@@ -104,7 +104,7 @@ TEST_F(NnOnGpu, Conv2dOfViewsThatBeginAnywhere) {
     expect_close(on_gpu.parameters()[k]->grad, on_cpu.parameters()[k]->grad, 1e-4, "gradient of a parameter");
 }
 
-// Factors of 11 significant bits; a plan of its own for each precision.
+// Factors have 11 significant bits, and each precision has a plan of its own.
 TEST_F(NnOnGpu, PrecisionOfConvolutions) {
   const Tensor images = f32({4, 16, 14, 14}, 5);
   Conv2d on_cpu(16, 32, 5), on_gpu(16, 32, 5);

@@ -33,7 +33,8 @@ std::string sweep(const std::string& backend) {
   return "exact";
 }
 
-// Batches of messages by NCCL: the first one by one, and each of the others in one group.
+// Batches of messages by NCCL: the messages of the first batch one by one, and each of the other batches in
+// one group.
 std::string batches() {
   init_process_group({.backend = "nccl", .timeout = std::chrono::seconds(60)});
   const int rank = get_rank(), n = get_world_size();

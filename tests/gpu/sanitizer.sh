@@ -11,6 +11,7 @@ skip() {
 PATH=$PATH:/usr/local/cuda/bin
 command -v compute-sanitizer > /dev/null ||
   skip 'no compute-sanitizer on PATH nor in /usr/local/cuda/bin: it comes with the whole CUDA Toolkit'
-# An error of a CUDA call does not count here: that an event has not ended yet is one. The program asks each call.
+# Errors of CUDA calls do not count here, because "this event has not ended yet" is one of them. The program checks
+# each call itself.
 if [[ $tool == memcheck ]]; then set -- --report-api-errors no; else set --; fi
 exec compute-sanitizer --tool "$tool" "$@" --error-exitcode 1 "$program" --gtest_filter="$test"

@@ -40,8 +40,8 @@ struct Row {
   std::vector<std::string> notes;
 };
 
-// How a probe tells what it found. Every line leaves at once through a pipe: what was said before a crash is
-// kept.
+// How a probe reports what it found. Every line goes through a pipe at once, so that what was reported before
+// a crash is kept.
 class Report {
  public:
   explicit Report(int fd) : fd_(fd) {}

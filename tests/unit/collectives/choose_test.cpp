@@ -49,8 +49,8 @@ TEST(Choose, NamesTheCheapestOfTheAlgorithmsThatAreRightForAllArguments) {
   });
 }
 
-// With the default figures nothing that is sent is as fast as memory that is read in place; nor where
-// the ranks take turns, which a message waits for twice.
+// With the default figures no message is as fast as reading memory in place. This also holds where ranks take
+// turns on a core, because a message waits for two turns.
 TEST(Choose, PrefersMappedMemoryWhereThereIsSome) {
   for (const OpKind kind : collectives)
     for (const int n : {1, 2, 3, 8})
@@ -94,8 +94,8 @@ double cost_of(OpKind kind, std::size_t bytes, const World& at, const CostModel&
   return chosen.seconds(model, at, static_cast<double>(bytes));
 }
 
-// `part` is contained in an all_reduce, and may take longer by one copy: that which leaves the other ranks'
-// data alone.
+// `part` is contained in an all_reduce, and may take longer by one copy, the one that keeps the other ranks'
+// data unchanged.
 void expect_no_more_than_all_reduce(OpKind part, std::size_t bytes, const World& at, const CostModel& model) {
   EXPECT_LE(cost_of(part, bytes, at, model), 1.0001 * (cost_of(OpKind::all_reduce, bytes, at, model) +
                                                        model.copy * static_cast<double>(bytes)))
@@ -116,7 +116,7 @@ TEST(Choose, APartOfAnAllReduceCostsNoMoreByMessages) {
             expect_no_more_than_all_reduce(part, bytes, {.ranks = n}, model);
 }
 
-// A root does not read alone what all ranks together would read faster, with or without a core for each rank.
+// A root does not read alone what all ranks together would read faster, whether or not each rank has a core.
 TEST(Choose, APartOfAnAllReduceCostsNoMoreInMappedMemory) {
   for (const CostModel& model : {CostModel{}, on_shared_cores({})})
     for (const int n : some_ranks)
@@ -172,7 +172,8 @@ TEST(Choose, RanksThatShareACardSendFarInTurn) {
   const auto seconds = [&](const char* algorithm, const CostModel& model) {
     return find_algorithm(OpKind::all_reduce, algorithm).seconds(model, at, 64 << 20);
   };
-  EXPECT_DOUBLE_EQ(seconds("ring", shared), seconds("ring", own)) << "one rank of a node sends far";
+  EXPECT_DOUBLE_EQ(seconds("ring", shared), seconds("ring", own))
+      << "one rank of a node sends to other nodes";
   EXPECT_GT(seconds("rabenseifner", shared), 3 * seconds("rabenseifner", own));
   EXPECT_LT(seconds("ring", shared), seconds("rabenseifner", shared));
 }

@@ -20,7 +20,7 @@ namespace {
 using Values = std::vector<double>;
 using Kind = ReduceOp::Kind;
 
-// Elements with a guard on either side, so that writing too far shows.
+// Elements with a guard on either side, so that writes outside show.
 struct Guarded {
   Guarded() = default;
   Guarded(const Values& values, DType dtype, bool is_foreign) {

@@ -1,5 +1,5 @@
-// One collective with made-up inputs and the outputs it must have, computed the plain way: used on every
-// transport.
+// One collective with made-up inputs and the outputs that it must have, computed in the simplest way; used on
+// every transport.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace dist::test {
 
 struct CollectiveCase {
   const AlgorithmEntry* algorithm = nullptr;
-  std::vector<std::int64_t> counts;  // elements of each rank's share; where all have the same data, counts[0]
+  std::vector<std::int64_t> counts;  // elements of each rank's part; where all have the same data, counts[0]
   DType dtype = DType::f32;
   ReduceOp op = ReduceOp::sum;
   int root = 0;
@@ -34,7 +34,7 @@ struct CollectiveCase {
 };
 
 // One rank's part: makes its inputs, runs the algorithm and compares. Throws Error{internal} naming the first
-// element that is wrong: in a result, in an input (they must not change), or just outside of one of them.
+// element that is wrong: in a result, in an input (inputs must not change), or just outside of one of them.
 void run_case(Transport& net, const CollectiveCase& c);
 // The same with another way to run the algorithm.
 using RunAlgorithm = std::function<void(const CollectiveArgs& args)>;

@@ -48,7 +48,7 @@ TEST(SegmentedCost, IsOfTheSegmentsThatTheCallAsksFor) {
   struct Case {
     OpKind kind;
     const char* name;
-    int parts;  // that are cut into segments by themselves
+    int parts;  // that cut their data into segments themselves
   };
   constexpr int n = 4;
   for (const Case& c :
@@ -106,7 +106,7 @@ TEST(RabenseifnerCost, TheBytesOfTheRingInTheRoundsOfTheTree) {
       EXPECT_EQ(rank.messages_sent, beyond ? 1 : rounds + (has_partner ? 1 : 0));
       if (beyond) {
         EXPECT_EQ(rank.bytes_sent, bytes);
-      } else {  // each phase all but one block of p, to the rounding of the blocks
+      } else {  // in each phase all but one of p blocks, apart from the rounding of the blocks
         EXPECT_NEAR(rank.bytes_sent - (has_partner ? bytes : 0), 2 * (bytes - bytes / p), 8 * rounds);
       }
       EXPECT_EQ(rank.peak_scratch_bytes, n == 1 || beyond ? 0 : has_partner ? bytes : bytes / 2);

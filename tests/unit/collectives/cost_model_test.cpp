@@ -93,7 +93,7 @@ TEST_F(CostModelFile, WhatIsBrokenIsNamedInOneLine) {
                [&] { save_cost_model({}, file_with("") / "below_a_file.json"); });
 }
 
-// Environment variables as they were, afterwards.
+// Restores the environment variables at the end.
 class WithVariables {
  public:
   void set(const char* name, const char* value) {
@@ -132,7 +132,7 @@ TEST(CostModelPath, ComesFromTheEnvironment) {
   EXPECT_TRUE(cost_model_path().empty());
 }
 
-// A job that another user starts with this user's HOME has no figures; it does not fail.
+// A job that another user starts with this user's HOME has no figures, but it does not fail.
 TEST_F(CostModelFile, OfAHomeThatCannotBeEnteredIsNotAskedFor) {
   WithVariables variables;
   fs::create_symlink("round", folder_ / "round");  // root could enter any folder

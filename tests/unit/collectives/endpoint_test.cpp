@@ -77,7 +77,7 @@ TEST_P(RealTransport, MovesDataOfSeveralSegments) {
     run_endpoints(n, GetParam(), [](Endpoint& endpoint) {
       CaseRunner runner(endpoint);
       for (const AlgorithmEntry& algorithm : algorithms()) {
-        // Lists of long shares are slow to check: on few ranks only.
+        // Lists of large parts are slow to check, so they are tested on few ranks only.
         const bool lists = !has_root(algorithm.collective) && algorithm.collective != OpKind::all_reduce;
         if (!lists || endpoint.world_size() == 3)
           run_algorithm(runner, algorithm, endpoint.world_size(), 33'000);

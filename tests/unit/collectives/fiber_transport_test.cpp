@@ -227,7 +227,8 @@ TEST(FiberTransport, PollingComesToAnEnd) {
   });
 }
 
-// The two ways to break the rule "not before wait()": each shows with one of the two times of touching.
+// The two ways to break the rule "not before wait()": each shows with one of the two times at which the
+// network touches buffers.
 TEST(FiberTransport, ChangingASendBufferBeforeWaitShowsWhenTheNetworkIsLate) {
   const auto received = [](FiberOptions options) {
     float got = 0;

@@ -55,7 +55,7 @@ void run_everywhere(CollectiveCase c) {
   }
 }
 
-// The table, and the pipelined algorithms again in segments so short that there are several.
+// The table, and the pipelined algorithms once more, in segments so small that there are several.
 std::vector<AlgorithmEntry> entries() {
   std::vector<AlgorithmEntry> all(algorithms().begin(), algorithms().end());
   all.push_back({OpKind::all_reduce, "tree_in_short_segments",
@@ -221,7 +221,7 @@ TEST(AllReduce, GivesAllRanksTheSameBitsForNaNAndSignedZeros) {
   }
 }
 
-// Nodes in every shape: even, uneven, of one rank, and not neighbours.
+// Nodes of every kind: even, uneven, of one rank, and with ranks that are not neighbours.
 std::vector<std::vector<int>> ways_to_share_nodes(int n) {
   std::vector<std::vector<int>> ways(5);
   for (int rank = 0; rank < n; ++rank) {

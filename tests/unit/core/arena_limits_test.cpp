@@ -1,4 +1,5 @@
-// The arena under tight limits, each in a program started afresh: limits only bind what is mapped after them.
+// The arena under tight limits, each in a new process, because a limit affects only what is mapped after it
+// was set.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 

@@ -111,7 +111,8 @@ TEST(Arena, LargeFreedBlocksGoBackToTheSystem) {
   for (char* block : blocks) arena.deallocate(block);
   EXPECT_LE(resident_bytes(arena.fd()), held - 400U * 4096) << "beyond 256 MiB nothing is cached";
   auto* again = static_cast<char*>(arena.allocate(800 * mib));
-  for (std::size_t at = 0; at < 800 * mib; at += 10 * mib) again[at] = 2;  // what was given back comes back
+  for (std::size_t at = 0; at < 800 * mib; at += 10 * mib)
+    again[at] = 2;  // pages that were given back are there again
   arena.deallocate(again);
 }
 

@@ -32,7 +32,7 @@ TYPED_TEST_SUITE(BiasedLockOf, Mutexes, Names);
 
 TYPED_TEST(BiasedLockOf, KeepsTheOthersOutOfItsOwner) {
   BiasedLock<TypeParam> lock;
-  lock.lock();  // of its owner from now on
+  lock.lock();  // from now on it belongs to its owner
   lock.unlock();
   for (int visit = 0; visit < 20; ++visit) {  // before and after it has become an ordinary lock
     const std::lock_guard held(lock);
@@ -62,8 +62,8 @@ TYPED_TEST(BiasedLockOf, KeepsItsOwnerOutOfTheOthers) {
   }
 }
 
-// Each of the first visits meets an owner that is in and out all the time, perhaps in the very step that is
-// fenced; what it has just stored is on its way to the visitor's core.
+// Each of the first visits meets an owner that enters and leaves all the time, perhaps in the very step that
+// is fenced, when its last store is still on its way to the visitor's core.
 TYPED_TEST(BiasedLockOf, CountsRight) {
   constexpr int visits = 40;
   struct World {

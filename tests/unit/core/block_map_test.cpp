@@ -41,7 +41,7 @@ TEST(BlockMap, TakesTheSmallestHoleThatFits) {
   EXPECT_EQ(map.allocate(128)->offset, large.offset);
 }
 
-// Whatever the order in which three neighbours are freed, one hole comes of it.
+// In whatever order three neighbours are freed, the result is one hole.
 TEST(BlockMap, NeighboursCoalesceInEveryOrder) {
   std::vector<int> order{0, 1, 2};
   do {
@@ -67,7 +67,7 @@ TEST(BlockMap, CountsTheFreedMemoryThatMayHoldPages) {
   EXPECT_EQ(map.cached(), 0U);
 }
 
-// Random allocations and frees: blocks never overlap, and in the end everything is one hole again.
+// Random allocations and frees: blocks never overlap, and at the end everything is one hole again.
 TEST(BlockMap, BlocksNeverOverlapUnderRandomUse) {
   constexpr std::size_t capacity = 1 << 16;
   std::mt19937 random(7);

@@ -1,4 +1,4 @@
-// Copies of host memory: the same bytes whatever the sizes and places, and nothing beside them.
+// Copies of host memory: the right bytes for all sizes and positions, and no byte beside them changes.
 #include "dist/core/copy_bytes.h"
 
 #include <algorithm>

@@ -43,7 +43,8 @@ TEST(Gate, RenewForgetsWhoIsInside) {
   EXPECT_FALSE(Gate::Pass(gate));
 }
 
-// What is behind it is freed when all are out, and not used afterwards: the sanitizers see the rest.
+// What the gate protects is freed when all threads have left, and is not used afterwards; the sanitizers
+// check that.
 TEST(Gate, NobodyUsesWhatIsFreed) {
   for (int round = 0; round < 50; ++round) {
     Gate gate;

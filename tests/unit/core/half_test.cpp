@@ -75,8 +75,8 @@ TYPED_TEST(HalfTest, EveryPatternSurvivesTheRoundTrip) {
   }
 }
 
-// Rounding can only change midway between two neighbours: there, and one float to either side of it, every
-// decision that exists is made.
+// Rounding can change only midway between two neighbours, so testing these points, and one float to either
+// side of each, covers every decision.
 TYPED_TEST(HalfTest, RoundsToNearestTiesToEvenBetweenAllNeighbours) {
   const auto encode = [](float value) { return int{TypeParam(value).bits}; };
   for (int low = 0; low + 1 < Format<TypeParam>::infinity; ++low) {

@@ -46,7 +46,7 @@ TEST(Copy, ToAllMovesEveryByteToEach) {
   for (const std::int64_t count : {0, 1, 4096, 5000, 300'001}) {
     const Tensor in = arange(count);
     const Tensor outs = full({3, count + 1}, -1);
-    std::vector<TensorView> views{in.flat()};  // its own place is among them
+    std::vector<TensorView> views{in.flat()};  // its own position is among them
     for (int i = 0; i < 3; ++i) views.push_back(outs.flat().slice(i * (count + 1), count));
     copy_to_all(views, in.flat());
     for (int i = 0; i < 3; ++i) {

@@ -6,7 +6,7 @@
 namespace dist {
 namespace {
 
-// The limit on open files, put back at the end.
+// Changes the limit on open files, and restores it at the end.
 class Limits : public testing::Test {
  protected:
   void SetUp() override {

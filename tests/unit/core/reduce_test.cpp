@@ -20,7 +20,7 @@ __extension__ using Int128 = __int128;
 constexpr std::array base_ops{ReduceOp::sum,  ReduceOp::product, ReduceOp::min, ReduceOp::max,
                               ReduceOp::band, ReduceOp::bor,     ReduceOp::bxor};
 
-// The reference, written as differently as it can be: integers exactly in 128 bits, then cut to size;
+// The reference, written as differently as possible: integers exactly in 128 bits, then cut to size;
 // floating point in long double, rounded once (f16, bf16: to f32 first, which is what they are computed in).
 template <class T>
 T reference(ReduceOp::Kind kind, T x, T y) {

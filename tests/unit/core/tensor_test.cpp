@@ -194,7 +194,7 @@ TEST(TensorPrint, LongOnesAreAbbreviatedAtEveryAxis) {
             "[[0, 1, 2, ..., 49, 50, 51], [52, 53, 54, ..., 101, 102, 103]] f32 of shape [2, 52]");
 }
 
-// Every way to misuse a tensor names the line that does, each on one of its own.
+// Every misuse of a tensor is reported with its line; each is on a line of its own.
 struct Misuse {
   int line;
   std::function<void(Tensor& t, Tensor& none)> run;  // f32 [3], and an undefined one

@@ -141,7 +141,8 @@ TEST_F(WholeFiles, PipesAndDevicesAreWrittenThrough) {
   EXPECT_TRUE(fs::is_symlink(file("link")));
 }
 
-// Behaves like /dev/stdout: after what the process has written there, and before what it still writes.
+// Behaves like /dev/stdout: the text comes after what the process has written there, and before what it
+// writes later.
 TEST_F(WholeFiles, AnOwnDescriptorIsWrittenAsItStands) {
   const UniqueFd own(::open(file("log").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   ASSERT_EQ(::write(own.get(), "a", 1), 1);
@@ -205,7 +206,8 @@ TEST_F(WholeFiles, WhatCannotBeReplacedIsWrittenInPlace) {
   EXPECT_EQ(contents(file("shared")), "through a mount");
 }
 
-// Whenever the writer is killed there is one of its texts, whole; the next writer removes what it has left.
+// Whenever the writer is killed, one of its texts is there, complete; the next writer removes what the killed
+// one has left.
 TEST_F(WholeFiles, AKilledWriterLeavesTheOldFileOrTheNew) {
   const std::string texts[] = {std::string(300'000, 'a'), std::string(500'000, 'b')};
   write_whole_file(file("out"), texts[0]);
@@ -216,7 +218,8 @@ TEST_F(WholeFiles, AKilledWriterLeavesTheOldFileOrTheNew) {
     if (writer == 0) {
       for (unsigned i = 0;; ++i) write_whole_file(file("out"), texts[i % 2]);
     }
-    // Every other time, not before a new file is there: a busy machine may leave the writer without a core.
+    // Every other time, it waits until a new file is there, because on a busy machine the writer may not get
+    // a core.
     for (int i = 0; round % 2 == 1 && i < 5000 && names().size() == 1; ++i) ::usleep(1000);
     ::usleep(random() % (round % 2 == 1 ? 100 : 4000));
     ::kill(writer, SIGKILL);

@@ -161,7 +161,7 @@ TEST(DataLoader, DigitsFromManyThreadsAreTheSame) {
   EXPECT_EQ(i, 4U);
 }
 
-// On real and on virtual ranks: a loader's threads are the rank's.
+// On real and on virtual ranks, a loader's threads belong to the rank.
 TEST(DataLoaderOfRanks, EachLoadsItsShare) {
   constexpr int n = 3;
   std::vector<int> visits(20);

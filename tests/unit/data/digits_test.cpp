@@ -96,7 +96,8 @@ TEST(Digits, AreADataset) {
   EXPECT_DIST_ERROR(Digits(-1), Errc::invalid_argument, "-1 images");
 }
 
-// Sixty thousand within ten seconds on two cores, with all that a loader does; sanitizers are slower.
+// Sixty thousand digits within ten seconds on two cores, including all that a loader does; sanitizers are
+// slower.
 TEST(Digits, AreDrawnFastEnough) {
   const Digits digits(6'000);
   const auto start = std::chrono::steady_clock::now();
@@ -108,7 +109,7 @@ TEST(Digits, AreDrawnFastEnough) {
   EXPECT_LT(took.count(), 10) << "a tenth of them";
 }
 
-// Softmax regression by stochastic gradient descent: how far one gets without seeing shapes.
+// Softmax regression by stochastic gradient descent: how good a model is that cannot see shapes.
 class Linear {
  public:
   void train(const Tensor& image, std::int64_t label, float rate) {

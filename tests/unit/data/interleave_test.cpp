@@ -11,7 +11,7 @@
 namespace dist::data {
 namespace {
 
-// first, first + step, ... below end; slow ones take their time.
+// Yields first, first + step, ... below end; a slow one pauses before each.
 Generator<int> count(int first, int step, int end, std::chrono::microseconds pause = {}) {
   return [=, next = first]() mutable -> std::optional<int> {
     if (pause.count() > 0) sleep(pause);

@@ -30,7 +30,7 @@ class Numbers : public Dataset {
   std::int64_t size_, broken_;
 };
 
-// The same one after the other, read through by every worker.
+// The same numbers as a stream, which every worker reads to its end.
 class NumberStream : public IterableDataset {
  public:
   explicit NumberStream(std::int64_t size, std::int64_t broken = -1) : numbers_(size, broken) {}

@@ -72,8 +72,8 @@ TEST(PinnedLoader, BatchesAreTheSameAndLieInFewRegisteredPages) {
       EXPECT_TRUE(equal(inputs.to(gpu).to(cpu), inputs));
       places.insert(inputs.raw());
     }
-    // Inputs and targets, which are a page each, of two batches that a worker has ready, one that it makes,
-    // and two at the caller's: not of all 26.
+    // Inputs and targets, which take a page each: of two batches that a worker has ready, of one that it is
+    // making, and of two that the caller holds, but not of all 26.
     EXPECT_LE(places.size(), static_cast<std::size_t>(2 * (workers * 3 + 2))) << workers << " workers";
   }
   EXPECT_EQ(fake->host_pages_registered(), 0U) << "loaders are gone";

@@ -40,7 +40,7 @@ TEST(DistributedSampler, GivesTheIndicesThatPyTorchGives) {
   }
 }
 
-// Samples of all ranks: how often each was visited.
+// How often each sample was visited, on all ranks together.
 std::map<std::int64_t, int> visits(std::int64_t n, DistributedSamplerOptions options, std::int64_t epoch) {
   std::map<std::int64_t, int> count;
   for (options.rank = 0; options.rank < options.num_replicas; ++options.rank) {

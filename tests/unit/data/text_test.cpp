@@ -76,7 +76,7 @@ TEST(Text, IsReadWhole) {
   EXPECT_DIST_ERROR(read_text(testing::TempDir()), Errc::resource, "cannot read the text ");
 }
 
-// Figures of training compare only while every run learns the same text.
+// Training figures are comparable only as long as every run learns the same text.
 TEST(Text, OfTheHandoutsNeverChanges) {
   const auto text = read_text(CORPUS);
   EXPECT_EQ(text.size(), 227'798U);

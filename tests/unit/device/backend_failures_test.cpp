@@ -21,7 +21,7 @@ class DeviceFailures : public testing::TestWithParam<std::string> {
   const ScopedEnv sync{"DIST_CUDA_SYNC", GetParam()};
 };
 
-// Done is signalled anyway: the others must not wait. But it was not done.
+// "Done" is signalled anyway, because the others must not wait, although the work was not done.
 TEST_P(DeviceFailures, ARankThatFailsInTheMiddleSpoilsItForAll) {
   const FakeDeviceGuard two(FakeDeviceOptions{.count = 2});
   run_ranks(
@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(Device, DeviceFailures, testing::Values("events", "flag
                          [](const auto& test) { return test.param; });
 
 // A stream that never reaches its part of an operation: the call's timeout ends it, on all ranks. The rank
-// that notices first tells the other, which may say so instead.
+// that notices first notifies the other, whose error may then say that instead.
 TEST(DeviceBackend, AStuckStreamIsLetGoAndTheNextCallSaysWhy) {
   const ScopedEnv sync("DIST_CUDA_SYNC", "flags");
   const FakeDeviceGuard fake;
@@ -107,7 +107,7 @@ TEST(DeviceBackend, AStuckStreamIsLetGoAndTheNextCallSaysWhy) {
   EXPECT_GE(noticed, 1);
 }
 
-// Signals that a stream of another rank had still to give come after the release, and take it back.
+// Signals that another rank's stream has not given yet come after the release, and undo it.
 TEST(DeviceBackend, ALateSignalDoesNotHoldUpWhatWasLetGo) {
   const ScopedEnv sync("DIST_CUDA_SYNC", "flags");
   const FakeDeviceGuard fake;
@@ -149,7 +149,7 @@ TEST(DeviceBackend, ALateSignalDoesNotHoldUpWhatWasLetGo) {
   EXPECT_EQ(fake->stray_flags(), 0U);
 }
 
-// A stream that is stuck may still read the flags when its group has gone.
+// A stream that is stuck may still read the flags after its group was destroyed.
 TEST(DeviceBackend, WhatAStuckStreamLooksAtIsKept) {
   const ScopedEnv sync("DIST_CUDA_SYNC", "flags");
   const FakeDeviceGuard fake;

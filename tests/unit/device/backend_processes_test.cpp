@@ -21,7 +21,7 @@ namespace {
 
 constexpr auto patience = std::chrono::seconds(100);
 
-// Each process has a device of its own making, which ends with the process.
+// Each process makes a device of its own, which ends with the process.
 void make_device(const FakeDeviceOptions& options = {}) { new FakeDeviceGuard(options); }
 
 class DeviceProcesses : public testing::TestWithParam<std::string> {
@@ -65,7 +65,7 @@ TEST_P(DeviceProcesses, GiveWhatTheHostGivesByEveryAllReduceThatIsTaught) {
   for (const auto& report : ranks.join(patience)) EXPECT_EQ(report.text, "exact");
 }
 
-// Each tensor has another address; what was mapped once is found again.
+// Each tensor has a different address; memory that was mapped once is found again.
 TEST_P(DeviceProcesses, MapNewMemoryAsItComes) {
   ProcessRanks ranks(2, [](int rank, const auto&) {
     make_device();
@@ -83,7 +83,7 @@ TEST_P(DeviceProcesses, MapNewMemoryAsItComes) {
   for (const auto& report : ranks.join(patience)) EXPECT_EQ(report.text, "exact");
 }
 
-// Each process counts what it launches itself: the first one of a device launches for all.
+// Each process counts only its own launches, and the first process of a device launches for all.
 TEST_P(DeviceProcesses, OneOfThoseThatShareADeviceLaunches) {
   ProcessRanks ranks(3, [](int rank, const auto&) {
     auto* const fake = new FakeDeviceGuard;
@@ -168,7 +168,7 @@ TEST_P(DeviceProcesses, ARankThatCannotTakePartTellsTheOthers) {
   for (const auto& report : ranks.join(patience)) EXPECT_EQ(report.text, "exact");
 }
 
-// No rank waits for a rank that dies while the group is left.
+// No rank waits for a rank that dies while the ranks leave the group.
 TEST_P(DeviceProcesses, ADeathWhileTheGroupIsLeftEndsIt) {
   ProcessRanks ranks(2, [](int rank, const auto& ready) -> std::string {
     auto* const fake = new FakeDeviceGuard;

@@ -179,7 +179,7 @@ TEST_P(DeviceBackendTest, OneShotRoundsAreAsLongAsARoom) {
       on_cuda());
 }
 
-// However many ranks: their kernels would take turns.
+// One launch for any number of ranks, because their kernels would take turns.
 TEST_P(DeviceBackendTest, OneRankOfEachDeviceSumsForAll) {
   for (const int devices : {1, 2, 4}) {
     const FakeDeviceGuard shared(FakeDeviceOptions{.count = devices});
@@ -318,7 +318,7 @@ TEST_P(DeviceBackendTest, RanksThatDifferLearnItFromEveryCollective) {
     }
 }
 
-// Memory that others cannot map is copied to where they can.
+// Memory that other ranks cannot map is copied to memory that they can map.
 TEST_P(DeviceBackendTest, ForeignMemoryOfAnySizeIsReduced) {
   for (const int devices : {1, 2})
     for (const int ranks : {1, 2, 3}) {
@@ -398,8 +398,8 @@ TEST(DeviceBackend, ARankThatCannotTakePartTellsTheOthers) {
       options);
 }
 
-// The root runs ahead of a rank whose stream is stuck: what it publishes may not be overwritten before it was
-// read.
+// The root runs ahead of a rank whose stream is stuck: what it publishes must not be overwritten before it
+// was read.
 TEST(DeviceBackend, ARoomIsUsedAgainOnlyWhenItWasRead) {
   for (const char* sync_by : {"events", "flags"}) {
     const ScopedEnv sync("DIST_CUDA_SYNC", sync_by);

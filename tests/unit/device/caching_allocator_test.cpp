@@ -116,7 +116,7 @@ TEST_F(CachingAllocatorTest, AFullDeviceGetsPiecesBackAndSaysWhatIsMissing) {
   EXPECT_NE(cache.allocate(1000, b.handle()), nullptr);
 }
 
-// Others still get memory, without which the work that is waited for may not end.
+// Other threads still get memory; without it, the work that this thread waits for might never end.
 TEST_F(CachingAllocatorTest, WhoeverWaitsForMemoryKeepsNobodyElseWaiting) {
   (void)cache.allocate(1000, a.handle());
   void* const large = cache.allocate(60 * mib, a.handle());
@@ -210,7 +210,7 @@ TEST_F(CachingAllocatorTest, AStreamIsAskedOnceHoweverMuchWaitsForIt) {
   EXPECT_EQ(cache.allocate(1000, a.handle()), blocks[0]) << "all are free again";
 }
 
-// Tensors on it, from several threads with a stream each: every element as it must be.
+// Tensors on it, made by several threads with a stream each: every element has the right value.
 TEST(CachedDevice, TensorsOfManyThreadsDoNotMeet) {
   const FakeDeviceGuard fake(
       FakeDeviceOptions{.longest_rest = std::chrono::microseconds(50), .caches = true});
