@@ -111,7 +111,7 @@ class FakeDevice final : public DeviceApi, public GraphApi {
   std::size_t host_pages_registered();
   bool is_registered_host(const void* pointer);
   void fail_kernels(Device device, bool fail);              // as a launch that CUDA refuses
-  void fail_events(bool fail) { events_fail_ = fail; }      // is_done(): as after an illegal access
+  void fail_events(bool fail) { events_fail_ = fail; }      // is_done() fails, as after an illegal access
   std::size_t questions() const { return questions_; }      // is_done()
   std::size_t reductions() const { return reductions_; }    // kernels launched that reduce
   std::size_t host_bytes() const { return host_bytes_; }    // copied from or to host memory

@@ -55,8 +55,8 @@ void begin_using(direct::SharedArea& area, std::uint64_t group) {
   area.flags.group.store(group);
 }
 
-// An area of this rank for a group; it goes back unless it is kept. Members that know that the group has none
-// do not wait for this rank to leave.
+// An area of this rank for a group; it is given back unless it is kept. Members that know that the group has
+// no such area do not wait for this rank to leave.
 class OfferedArea {
  public:
   OfferedArea(SharedPeers& shared, std::uint64_t group, bool wanted)

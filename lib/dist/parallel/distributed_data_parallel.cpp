@@ -98,7 +98,7 @@ void DistributedDataParallel::begin_step() {
     broadcast(buffer, group_.global_rank(0), {.group = groups_.of(buffer.device())}, where_);
 }
 
-// Which parameters were used is read by the host.
+// With find_unused_parameters the host reads which parameters were used, which a graph cannot wait for.
 bool DistributedDataParallel::is_in_graph() const {
   return !options_.find_unused_parameters && can_record(group_, where_);
 }

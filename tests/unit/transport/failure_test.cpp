@@ -161,7 +161,7 @@ TEST_P(Departure, a_death_ends_every_operation_of_its_groups) {
                    me.open(among({0, 1, 2, 3}))->isend(message.view(), 0).wait();
                  }),
                  Errc::peer_failed, {"rank 1 died"});
-    // Without it, life goes on.
+    // A group without the dead rank still works.
     const int next = mod(others->rank() + 1, 3), previous = mod(others->rank() - 1, 3);
     Message in(100, Memory::arena);
     send_recv(*others, message.view(), next, in.view(), previous);

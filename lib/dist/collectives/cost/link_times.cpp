@@ -19,8 +19,8 @@ double LinkTimes::far(double bytes, double at_once) const {
   return m_.message(0) + m_.beta * bytes * sharing;
 }
 
-// Where the partners of one node's ranks are on several nodes, messages that wait for two cards each form one
-// queue of all messages.
+// Where the partners of one node's ranks are on several nodes, each message waits for two cards, and
+// therefore all messages form a single queue.
 double LinkTimes::swap(int distance, double bytes) const {
   if (stays(distance)) return near(bytes);
   const bool is_one_queue =

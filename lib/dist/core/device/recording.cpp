@@ -134,7 +134,7 @@ void Recording::leave() noexcept {
     is_capturing_ = false;
     try {
       const Graph unused(graphs_, device_, graphs_->end_capture(device_, work_.stream_));
-    } catch (const std::exception&) {  // the capture has failed, as its user has been notified
+    } catch (const std::exception&) {  // the capture has failed; its user has been notified
     }
   }
   for (const auto& f : std::exchange(afterwards_, {})) f();
