@@ -106,7 +106,7 @@ exit 1)");
   EXPECT_TRUE(contains(said, "second one\n          one sent 3\n")) << said;
   EXPECT_TRUE(contains(said, "third one\n          two sent 3\n")) << said;
   EXPECT_TRUE(contains(said, "fourth one\n          the same as \"second one\" above\n")) << said;
-  EXPECT_TRUE(contains(said, "part 4\n  ✗  0/10  second one: the same\n")) << said;
+  EXPECT_TRUE(contains(said, "part 4\n  ✗  0/10  second one: the same message\n")) << said;
   EXPECT_EQ(said.find("one sent 3"), said.rfind("one sent 3")) << said;
 }
 
