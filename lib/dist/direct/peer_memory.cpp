@@ -57,6 +57,15 @@ void PeerMemory::fail_given_up(TransportOptions options, int rank) {
   throw setup_.shared.withdrawal(std::move(options), peer(rank).global_rank);
 }
 
+void PeerMemory::fail_if_gone(TransportOptions options, int rank) {
+  options.deadline = Deadline::sooner(options.deadline, Deadline::after(std::chrono::seconds(1)));
+  try {
+    setup_.shared.await_memory(std::move(options), peer(rank).global_rank, [] { return false; });
+  } catch (const Error& error) {
+    if (error.code() != Errc::timeout) throw;
+  }
+}
+
 std::byte* PeerMemory::bounce_buffers() {
   if (!bounce_buffers_) {
     log(LogLevel::info,

@@ -64,6 +64,9 @@ class PeerMemory {
   // Throws the error of an operation that another rank of the group has given up, with the reason if it is
   // known.
   [[noreturn]] void fail_given_up(TransportOptions options, int rank);
+  // After something of `rank` was not there: throws the error of its death if that becomes known within a
+  // second, which is later than what it leaves behind disappears.
+  void fail_if_gone(TransportOptions options, int rank);
   // Limits how far ahead of the slowest reader this rank may begin a round; without a call,
   // direct::notice_depth.
   void limit_lead(std::uint64_t rounds) {

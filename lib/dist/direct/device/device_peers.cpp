@@ -59,6 +59,15 @@ void DevicePeers::check(const CallLabel& label) {
     if (r != rank() && pages_[rank_index(r)]->broken().load() != 0) hosts_.fail_given_up(label.options(), r);
 }
 
+std::byte* DevicePeers::reach(int rank, const DevicePlace& place, const CallLabel& label) {
+  try {
+    return address_of(rank, place);
+  } catch (const Error&) {
+    hosts_.fail_if_gone(label.options(), rank);
+    throw;
+  }
+}
+
 bool DevicePeers::settle(Timeout patience) noexcept {
   if (left_ || !stream_) return true;
   try {

@@ -82,6 +82,8 @@ class DevicePeers {
   std::byte* address_of(int rank, const DevicePlace& place) {
     return maps_.address_of(rank, same_process_[rank_index(rank)], place);
   }
+  // The same in an operation: if the rank's memory cannot be opened because it died, its death is the error.
+  std::byte* reach(int rank, const DevicePlace& place, const CallLabel& label);
   TensorView room(std::uint64_t round) const;
 
   PeerMemory& hosts_;

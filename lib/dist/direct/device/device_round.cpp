@@ -127,7 +127,7 @@ TensorView DeviceRound::listed(const Listed& which) {
   const auto count = static_cast<std::int64_t>(place.bytes / size_of(dtype_));
   TensorView view{nullptr, count, dtype_, peers_.device_};
   if (!works() || count == 0) return view;
-  view.data = peers_.address_of(which.rank, place);
+  view.data = peers_.reach(which.rank, place, label_);
   await_ready(which.rank);
   return view;
 }
@@ -167,7 +167,7 @@ TensorView DeviceRound::of(int rank, std::int64_t count, int part) {
          "rank {}: {} wants {} bytes of group rank {}, which has {}; do all ranks pass equal sizes?",
          label_.options().members[this->rank()], str(label_.options().label), view.bytes(), rank, bytes);
   if (lent_to_ == workers && !works()) return view;
-  view.data = count == 0 ? nullptr : peers_.address_of(rank, place);
+  view.data = count == 0 ? nullptr : peers_.reach(rank, place, label_);
   await_ready(rank);
   return view;
 }

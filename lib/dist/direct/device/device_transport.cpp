@@ -84,7 +84,7 @@ TensorView DeviceTransport::accept(Receiving& receiving) {
          options.members[rank()], str(options.label), theirs.bytes(), options.members[receiving.peer], sent);
   }
   signals().await(receiving.peer, {Point::sent, receiving.number, rank()}, stream_);
-  if (theirs.count > 0) theirs.data = peers_.address_of(receiving.peer, receiving.place);
+  if (theirs.count > 0) theirs.data = peers_.reach(receiving.peer, receiving.place, label_);
   return theirs;
 }
 
