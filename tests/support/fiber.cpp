@@ -6,22 +6,18 @@
 
 #if defined(DIST_ASAN)
 #include <sanitizer/common_interface_defs.h>
-#elif defined(DIST_TSAN)
-#include <sanitizer/tsan_interface.h>
 #endif
 
 namespace dist::test {
 
 namespace {
 
-// AddressSanitizer: `mark` is the side that is left (null: for good); [bottom, bottom + size) the stack
-// entered. ThreadSanitizer: `mark` is the fiber entered. The calls do nothing in other builds.
+// AddressSanitizer: `left` is the side that is left (null: for good); [bottom, bottom + size) the stack
+// entered. The calls do nothing in other builds.
 void about_to_switch([[maybe_unused]] void** left, [[maybe_unused]] const void* bottom,
-                     [[maybe_unused]] std::size_t size, [[maybe_unused]] void* entered) {
+                     [[maybe_unused]] std::size_t size) {
 #if defined(DIST_ASAN)
   __sanitizer_start_switch_fiber(left, bottom, size);
-#elif defined(DIST_TSAN)
-  __tsan_switch_to_fiber(entered, 0);
 #endif
 }
 
@@ -39,35 +35,21 @@ Fiber::Fiber(std::size_t stack_bytes, std::function<void()> body)
   // Another stack may have used this memory: a fiber that ends never leaves its first frames, and they stay
   // poisoned.
   unpoison(static_cast<const std::byte*>(stack_.sp) - stack_.size, stack_.size);
-#if defined(DIST_TSAN)
-  inside_mark_ = __tsan_create_fiber(0);
-#endif
   auto entry = [this](boost::context::fiber&& caller) {
     has_switched(nullptr, &outside_bottom_, &outside_size_);
     outside_ = std::move(caller);
     body_();
     done_ = true;
-    about_to_switch(nullptr, outside_bottom_, outside_size_, outside_mark_);
+    about_to_switch(nullptr, outside_bottom_, outside_size_);
     return std::move(outside_);
   };
   const boost::context::preallocated memory(stack_.sp, stack_.size, stack_);
   inside_ = boost::context::fiber(std::allocator_arg, memory, allocator_, std::move(entry));
 }
 
-Fiber::~Fiber() {
-#if defined(DIST_TSAN)
-  __tsan_destroy_fiber(inside_mark_);
-#endif
-}
-
 void Fiber::resume() {
   const auto* bottom = static_cast<const std::byte*>(stack_.sp) - stack_.size;
-#if defined(DIST_TSAN)
-  outside_mark_ = __tsan_get_current_fiber();
-  about_to_switch(nullptr, bottom, stack_.size, inside_mark_);
-#else
-  about_to_switch(&outside_mark_, bottom, stack_.size, nullptr);
-#endif
+  about_to_switch(&outside_mark_, bottom, stack_.size);
   inside_ = std::move(inside_).resume();
   has_switched(outside_mark_, nullptr, nullptr);
   // The stack is unmapped. A fiber that ends never leaves its first frames: what comes there next is not
@@ -76,7 +58,7 @@ void Fiber::resume() {
 }
 
 void Fiber::suspend() {
-  about_to_switch(&inside_mark_, outside_bottom_, outside_size_, outside_mark_);
+  about_to_switch(&inside_mark_, outside_bottom_, outside_size_);
   outside_ = std::move(outside_).resume();
   has_switched(inside_mark_, &outside_bottom_, &outside_size_);
 }
