@@ -1,7 +1,10 @@
 // Scene 6: what a student sees. The grader of the first lab grades the file in labs/ as it is, then the
-// solution, which must get all points.
+// solution, which must get all points. The lab's programs are built here, so that the scenes before this one
+// need not wait for them.
+#include <cstdio>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -10,11 +13,26 @@
 #include "distlab/demo/demo.h"
 #include "distlab/grading.h"
 #include "distlab/labs.h"
+#include "distlab/loop/build.h"
 #include "distlab/terminal.h"
 #include "distlab/workspace.h"
 
 namespace distlab::demo {
 namespace {
+
+void build(const Lab& lab, bool has_solution) {
+  std::vector<std::string> targets{fmt::format("lab_{:02}", lab.number)};
+  if (has_solution) targets.push_back(targets.front() + "_solution");
+  if (!std::filesystem::exists(lab_program(lab, "grade"))) {
+    fmt::print("   building the grader, which takes a minute or two; later commands find it built\n");
+    std::fflush(stdout);
+  }
+  ProgressLine line;
+  const auto built =
+      loop::build_targets(targets, [&](const std::string& done) { line.show("   building " + done); });
+  if (!built.succeeded)
+    dist::fail(dist::Errc::internal, "the build of {} failed, see {}", lab.folder, built.log_file);
+}
 
 Grade grade(const Lab& lab, const std::string& runner) {
   return run_grading({.program = lab_program(lab, "grade"), .runner = lab_program(lab, runner), .seed = {}});
@@ -37,9 +55,11 @@ void print(const std::string& what, const Grade& grade) {
 
 void grade_a_lab() {
   const auto lab = find_labs().front();
+  const bool has_solution = std::filesystem::exists(workspace().root / "solutions");
   fmt::print("   {}\n", lab.title);
+  build(lab, has_solution);
   print("your file as it is:", grade(lab, "runner"));
-  if (!std::filesystem::exists(workspace().root / "solutions")) return;  // a student's tree
+  if (!has_solution) return;  // a student's tree
   const auto solved = grade(lab, "solution_runner");
   print("the solution:", solved);
   if (!solved.is_full())
