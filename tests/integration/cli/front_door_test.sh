@@ -47,14 +47,14 @@ begin 'a long build says how long it takes and how far it has come'
 stub nproc 'echo 4'
 FAKE_LONG=1 door doctor
 expect 'exits 0' exits 0
-expect 'at once' says 'building for the first time, which takes about 3 min on 4 cores'
+expect 'at once' says 'building for the first time, which takes about 2 min on 4 cores'
 expect 'after two seconds, without a terminal as well' says 'distlab: building, 12 of 40 steps, '
 expect 'in three lines, with the one about CMake' [ "$(wc -l < "$work/err")" = 3 ]
 expect 'keeps standard output for the program' [ "$out" = 'program doctor' ]
 stub nproc 'echo 1'
 rm -rf "$tree/build"
 door doctor
-expect 'one core' says 'about 10 min on 1 core'
+expect 'one core' says 'about 8 min on 1 core'
 
 begin 'the exit code is the program'\''s'
 FAKE_EXIT=7 door grade 1

@@ -3,7 +3,6 @@
 #include "distlab/demo/demo.h"
 
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <exception>
 
@@ -72,16 +71,13 @@ const char* next() {
 }  // namespace
 
 int play_demo() {
-  using Clock = std::chrono::steady_clock;
-  const auto start = Clock::now();
   int number = 0, failed = 0;
   for (const auto& scene : scenes) failed += play(++number, scene) ? 0 : 1;
-  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (failed > 0) {
     fmt::print("{} of {} scenes failed. To check this machine: ./distlab doctor\n", failed, scenes.size());
     return exit_failed;
   }
-  fmt::print("That was distlab, in {:.1f} s. {}\n", seconds, next());
+  fmt::print("That was distlab. {}\n", next());
   return exit_ok;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -23,13 +24,15 @@ namespace {
 void build(const Lab& lab, bool has_solution) {
   std::vector<std::string> targets{fmt::format("lab_{:02}", lab.number)};
   if (has_solution) targets.push_back(targets.front() + "_solution");
-  if (!std::filesystem::exists(lab_program(lab, "grade"))) {
-    fmt::print("   building the grader, which takes a minute or two; later commands find it built\n");
-    std::fflush(stdout);
-  }
   ProgressLine line;
-  const auto built =
-      loop::build_targets(targets, [&](const std::string& done) { line.show("   building " + done); });
+  bool told = false;
+  const auto built = loop::build_targets(targets, [&](const std::string& done) {
+    if (!std::exchange(told, true)) {
+      fmt::print("   building the grader, about a minute the first time\n");
+      std::fflush(stdout);
+    }
+    line.show("   building " + done);
+  });
   if (!built.succeeded)
     dist::fail(dist::Errc::internal, "the build of {} failed, see {}", lab.folder, built.log_file);
 }
