@@ -4,8 +4,8 @@
 // combine on mesh architectures with wormhole routing", 1993; Ying et al., "Image classification at
 // supercomputer scale", 2018, for machines whose network is a torus.)
 //
-// r rows of c ranks, n = r c, with r <= c as close to each other as possible; rank = row * c + column. A
-// prime n is one row: the ring.
+// The grid has r rows of c ranks, n = r c, where r is the largest divisor of n that is at most its square
+// root; rank = row * c + column. If n is prime, there is one row: the ring.
 //   all_reduce      (2(c-1) + 2(r-1)) alpha + 2(n-1)/n beta S + (n-1)/n gamma S     2(c-1) + 2(r-1) rounds
 //   reduce_scatter  (c-1 + r-1) alpha + (n-1)/n beta S + (n-1)/n gamma S + c S      c-1 + r-1 rounds
 // In the all-reduce every rank sends 2(c-1) messages of S/c bytes along the row, and 2(r-1) of S/n along the

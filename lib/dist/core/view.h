@@ -10,8 +10,8 @@
 namespace dist {
 
 // Contiguous elements of one dtype on one device. The memory belongs to a Tensor or a Scratch, which keeps it
-// alive while an operation uses the view. A view is two whole vector registers, which no cache line divides:
-// every call passes views on a dozen times, each a moment after the other.
+// alive while an operation uses the view. A view fills two vector registers, and neither half crosses a cache
+// line: every call copies views a dozen times, and reads each copy a moment later.
 struct alignas(16) TensorView {
   std::byte* data = nullptr;  // null with elements: a size alone, as simulations use it
   std::int64_t count = 0;     // elements

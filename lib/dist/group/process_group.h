@@ -17,8 +17,8 @@
 //   peer_failed       another rank died, gave up or left; the message names it. Every pending operation of a
 //                     group with a rank that died or gave up ends with it, on all ranks
 //   mismatch          the ranks called different collectives, or with different sizes, dtypes or roots
-//   aborted           an earlier collective of this group failed on this rank, or this rank is leaving the
-//   job
+//   aborted           an earlier collective of this group failed on this rank, or this rank is leaving
+//                     the job
 //
 // A collective that fails half way, even because of a timeout, leaves undefined values in the tensors it
 // writes, and the group is broken on this rank: later collectives on it throw Error{aborted}, which quotes

@@ -14,7 +14,7 @@ namespace dist {
 
 class VirtualWorld;
 
-// What its launcher says of a rank.
+// What the launcher says about a rank.
 struct LaunchInfo {
   int rank = 0, world_size = 1;
   int local_rank = -1, local_world_size = -1;  // -1: the launcher did not say; rendezvous finds out

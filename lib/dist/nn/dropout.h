@@ -11,8 +11,8 @@
 
 namespace dist::nn {
 
-// The draw of a layer for a tensor [outer, rows, width] at this position, whole in its rows and columns. If a
-// step is being recorded as a graph, later steps read the position's step again.
+// Which elements a layer drops of a tensor [outer, rows, width] at this position; the tensor has all rows and
+// columns. If a step is being recorded as a graph, later steps read the position's step again.
 DropoutDraw draw_at(const Position& position, std::uint64_t layer, double p, std::int64_t rows,
                     std::int64_t width);
 

@@ -48,7 +48,7 @@ class Mlp final : public Module {
   Linear up_, down_;              // c_fc and c_proj, or w3 and w2
   Dropout dropout_;
   struct Forward {
-    Tensor up, gate, active;  // up_'s output, and with a gate gate_'s before and after its activation
+    Tensor up, gate, active;  // up_'s output; with a gate, also gate_'s, before and after the activation
   };
   Kept<Forward> forwards_{*this};
 };

@@ -81,9 +81,9 @@ class RowOps {
   // out may be in.
   virtual void dropout(Tensor out, const Tensor& in, const DropoutDraw& draw) const = 0;
 
-  // Turns each row of logits into the gradient of its own loss, softmax - one-hot, divided by `count`, and
-  // writes that loss. A row whose target is `ignored` has loss and gradient 0; another target outside of the
-  // row has loss NaN. losses: f64; count: [] f64, all gradients are 0 if it is.
+  // Writes the loss of each row of logits to `losses`, then replaces the row by the gradient of that loss:
+  // (softmax - one-hot) / count. A row whose target is `ignored` has loss and gradient 0; one with any other
+  // target that is not a column has loss NaN. losses: f64. count: [] f64; if it is 0, all gradients are 0.
   virtual void cross_entropy(Tensor logits, Tensor losses, const Tensor& targets, std::int64_t ignored,
                              const Tensor& count) const = 0;
   // count = how many targets are not `ignored`. [] f64.

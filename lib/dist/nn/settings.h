@@ -16,7 +16,7 @@ int num_threads();
 // How exactly products of f32 matrices are computed, as torch.set_float32_matmul_precision: "highest"
 // (initially) in f32; "high" with factors rounded to TF32's 11 significant bits, "medium" to bf16's 8, and
 // sums in f32. A GPU with tensor cores is several times faster then. On a CPU, in f64 and in bf16 it changes
-// nothing. Throws Error{invalid_argument} for another word.
+// nothing. Throws Error{invalid_argument} for any other word.
 void set_matmul_precision(std::string_view precision);
 std::string_view matmul_precision();
 

@@ -36,7 +36,7 @@ class Dialler {
   std::optional<Connection> poll();
   // That connection was unusable: its address is dialled again after a pause.
   void reject(std::size_t place, std::string_view problem);
-  // The address with this host is to be tried now: it has answered elsewhere.
+  // Makes the address with this host due now: that host has answered elsewhere.
   void prefer(std::string_view host);
 
   void watch(std::vector<pollfd>& entries) const;  // adds what poll() waits for

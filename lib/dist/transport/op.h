@@ -1,4 +1,4 @@
-// An operation, as what moves a rank's messages sees it: its transfers, its failure, and its peers.
+// An operation as the code that moves a rank's messages sees it: its transfers, its failure, and its peers.
 #pragma once
 
 #include <chrono>

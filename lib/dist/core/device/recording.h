@@ -86,7 +86,7 @@ class Recording {
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
-  // This thread's; null: its work is done as usual, and so it is within the functions given to between().
+  // This thread's recording. Null if its work is done as usual, as within the functions given to between().
   static Recording* current() {
     return alive_.load(std::memory_order_relaxed) > 0 ? of_this_thread() : nullptr;
   }

@@ -14,8 +14,8 @@ namespace dist::nn {
 enum class ConvolutionPass : std::uint8_t { forward, grad_weight, grad_input };
 
 struct ConvolutionPlan {
-  int algorithm = 0;  // cuDNN's number for it, among those of the pass
-  int math = 0;       // cuDNN's number for how it multiplies
+  int algorithm = 0;  // cuDNN's number for it; each pass has numbers of its own
+  int math = 0;       // cuDNN's number for the kind of multiplication
   std::size_t workspace_bytes = 0;
 };
 

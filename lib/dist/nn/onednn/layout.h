@@ -22,7 +22,8 @@ class Operand {
   // The result of the last read() again.
   const dnnl::memory& last() const { return liked_; }
 
-  // Where the primitive writes: the tensor itself if its layout is the preferred one, otherwise own memory.
+  // Where the primitive writes: the tensor itself if its layout is the preferred one, otherwise memory of
+  // this object.
   const dnnl::memory& destination(const Tensor& tensor);
   // To be called after the primitive has written: brings the elements into the tensor.
   void write(const dnnl::stream& stream, const Tensor& tensor);
@@ -33,7 +34,7 @@ class Operand {
   std::optional<dnnl::reorder> to_liked_, to_plain_;
 };
 
-// A gradient: written to own memory, then added to a tensor.
+// A gradient: the primitive writes it to destination(), and add_to() adds it to a tensor.
 class Addend {
  public:
   Addend(const dnnl::memory::desc& liked, const dnnl::memory::desc& plain);

@@ -12,7 +12,7 @@
 // each, and a block goes round its row while the block of the next row is already on its way along the
 // column. The bytes are the same; n / row - 1 of the n - 1 exchanges cross rows, and each has `row` steps of
 // computation to hide behind instead of one. So with a node's ranks as a row, the slow links between nodes
-// have `row` times as long. A backward exposes the last hop in each row.
+// have `row` times as much time. A backward exposes the last hop in each row.
 #pragma once
 
 #include <memory>
@@ -36,8 +36,8 @@ class RingAttention final : public nn::AttentionCore {
   // The same ring, in which `block` computes the attention of this rank's queries to one block.
   std::shared_ptr<const RingAttention> with_block(std::shared_ptr<const nn::AttentionCore> block) const;
 
-  // As for one rank, for the tokens of this rank's slice. The options' positions are ignored: the slice has
-  // them.
+  // What one rank alone would compute for the tokens of this rank's slice. The options' positions are
+  // ignored: the slice has them.
   void forward(nn::Heads out, Tensor lse, const nn::Heads& q, const nn::Heads& k, const nn::Heads& v,
                const nn::AttentionOptions& options) const override;
   void backward(nn::RowOps::AttentionGrads grads, const nn::Heads& grad_out, const nn::Heads& out,

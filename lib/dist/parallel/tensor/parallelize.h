@@ -11,7 +11,7 @@
 // The pair is a column-parallel layer and a row-parallel one after it: the first computes some columns of its
 // output from the whole input, the second takes these columns and computes a summand of its whole output. One
 // all-reduce forward (after the second) and one backward (before the first) serve both. The backward one is
-// sent before the first layer's gradient of its weight is computed, and waited for after that.
+// started before the gradient of the first layer's weight is computed, and waited for after that.
 #pragma once
 
 #include <string>

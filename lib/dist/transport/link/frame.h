@@ -30,7 +30,7 @@ inline constexpr std::uint8_t flag_direct = 4;
 inline constexpr std::uint8_t flag_withdrawn = 8;  // on an unexpected offer
 inline constexpr std::uint8_t flag_by_stamp = 16;
 inline constexpr std::uint8_t flag_odd = 32;  // on the first, third, ... message that asks for a stamp
-// On a frame that is written over an answer: the answer was there, to the message that asked with this
+// On a frame that overwrites an answer after it has arrived: it answered the message that asked with this
 // flag_odd.
 inline constexpr std::uint8_t flag_answers = 64, flag_answers_odd = 128;
 

@@ -38,7 +38,7 @@ class UseDevice {
  public:
   // Throws as ensure() does: otherwise the calls that follow would go to another device, without an error.
   explicit UseDevice(Device device) { ensure(use(device), device, "cudaSetDevice"); }
-  // For code that must go on, to free something: CUDA knows where that is.
+  // Ignores errors: for code that frees something, and must go on. CUDA knows the device of what is freed.
   UseDevice(Device device, std::nothrow_t) noexcept { forget(use(device)); }
   ~UseDevice() {
     if (changed_ && has_context(before_)) forget(cudaSetDevice(before_));
