@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "dist/backend/algorithm_setting.h"
+#include "dist/core/counted.h"
 #include "dist/core/log.h"
 
 namespace dist {
@@ -33,7 +34,7 @@ const AlgorithmEntry& AlgorithmChooser::pick(const Operation& operation, bool ma
 const AlgorithmEntry& AlgorithmChooser::choose_and_log(OpKind kind, std::size_t bytes, bool mapped) const {
   const Choice choice =
       choose(kind, bytes, {.ranks = at_.ranks, .nodes = at_.nodes, .peers_mapped = mapped}, costs());
-  const std::string size = bytes == 0 ? "" : fmt::format(" of {} bytes", bytes);
+  const std::string size = bytes == 0 ? "" : fmt::format(" of {}", counted(bytes, "byte"));
   log(LogLevel::info, "{}{} on {} ranks runs as {}: {}", name(kind), size, at_.ranks, choice.algorithm,
       choice.reason);
   return find_algorithm(kind, choice.algorithm);

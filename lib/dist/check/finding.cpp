@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "dist/check/who.h"
+#include "dist/core/counted.h"
 
 namespace dist::check {
 namespace {
@@ -256,13 +257,14 @@ Finding explain_difference(Code code, std::vector<Party> parties) {
 Finding explain_misfit(Misfit misfit) {
   auto& [sender, receiver, sent, expected] = misfit;
   return {Code::misfit_message,
-          sent != expected ? fmt::format("{} bytes are sent and {} expected", sent, expected)
-                           : fmt::format("{} bytes are sent with a different dtype from the receive's", sent),
+          fmt::format("{} {} sent {}", counted(sent, "byte"), sent == 1 ? "is" : "are",
+                      sent != expected ? fmt::format("and {} expected", expected)
+                                       : "with a different dtype from the receive's"),
           {std::move(sender), std::move(receiver)}};
 }
 
 std::string describe_message(std::string_view name, bool is_send, std::uint64_t bytes, int peer) {
-  return fmt::format("{} ({} bytes {} {})", name, bytes, is_send ? "to" : "from",
+  return fmt::format("{} ({} {} {})", name, counted(bytes, "byte"), is_send ? "to" : "from",
                      peer < 0 ? "any rank" : fmt::format("rank {}", peer));
 }
 

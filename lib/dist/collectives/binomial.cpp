@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dist/collectives/trees.h"
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/kernels.h"
 
@@ -18,10 +19,9 @@ void refuse_uneven(std::string_view what, std::span<const TensorView> list, std:
   for (std::size_t i = 0; i < list.size(); ++i)
     if (list[i].count != count)
       fail(Errc::invalid_argument,
-           "binomial_{} needs equal counts, but the part of member {} of the group has {} elements and "
-           "the root's {}; "
+           "binomial_{} needs equal counts, but the part of member {} of the group has {} and the root's {}; "
            "use algorithm \"flat\" for uneven parts",
-           what, i, list[i].count, count);
+           what, i, counted(list[i].count, "element"), count);
 }
 
 void wait_all(std::span<Request> requests) {

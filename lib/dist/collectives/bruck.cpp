@@ -8,6 +8,7 @@
 #include "dist/collectives/chunks.h"
 #include "dist/collectives/halving.h"
 #include "dist/collectives/trees.h"
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/kernels.h"
 
@@ -58,9 +59,9 @@ void refuse_uneven(std::span<const TensorView> views, std::int64_t count) {
   for (std::size_t i = 0; i < views.size(); ++i)
     if (views[i].count != count)
       fail(Errc::invalid_argument,
-           "bruck_all_to_all needs equal counts, but the part of member {} of the group has {} elements and "
-           "that of member 0 {}; use algorithm \"pairwise\" for uneven parts",
-           i, views[i].count, count);
+           "bruck_all_to_all needs equal counts, but the part of member {} of the group has {} and that of "
+           "member 0 {}; use algorithm \"pairwise\" for uneven parts",
+           i, counted(views[i].count, "element"), count);
 }
 
 }  // namespace

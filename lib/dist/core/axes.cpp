@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "dist/core/counted.h"
 #include "dist/core/device.h"
 #include "dist/core/fail.h"
 #include "dist/core/kernels.h"
@@ -19,8 +20,8 @@ std::size_t checked_axis(std::string_view call, const Tensor& t, std::int64_t ax
   static_cast<void>(t.flat(at));
   const std::int64_t from_front = axis < 0 ? axis + t.dim() : axis;
   if (from_front < 0 || from_front >= t.dim())
-    fail(Errc::invalid_argument, "{} at {}: axis {} of a tensor of shape {}, which has {} axes", call,
-         at.str(), axis, to_string(t.shape()), t.dim());
+    fail(Errc::invalid_argument, "{} at {}: axis {} of a tensor of shape {}, which has {}", call, at.str(),
+         axis, to_string(t.shape()), counted(t.dim(), "axis", "axes"));
   return static_cast<std::size_t>(from_front);
 }
 
@@ -78,8 +79,9 @@ void check_range(std::string_view call, const Tensor& t, std::size_t axis, std::
                  std::int64_t length, Caller at) {
   const std::int64_t size = t.shape()[axis];
   if (start < 0 || length < 0 || start > size || length > size - start)
-    fail(Errc::invalid_argument, "{} at {}: {} entries from entry {} on; axis {} of shape {} has {} entries",
-         call, at.str(), length, start, axis, to_string(t.shape()), size);
+    fail(Errc::invalid_argument, "{} at {}: {} from entry {} on; axis {} of shape {} has {}", call, at.str(),
+         counted(length, "entry", "entries"), start, axis, to_string(t.shape()),
+         counted(size, "entry", "entries"));
 }
 
 // Whether `part` differs from `like` in more than its size along the axis.

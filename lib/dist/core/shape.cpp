@@ -4,6 +4,7 @@
 
 #include <fmt/ranges.h>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 
 namespace dist {
@@ -43,8 +44,8 @@ void infer_axis(Shape& shape, std::int64_t count, CallSite at) {
     fail(Errc::invalid_argument, "view({}) at {}: only one size can be -1", asked, at.str());
   const std::int64_t known = checked_numel(shape, DType::u8, at);
   if (known == 0 || count % known != 0)
-    fail(Errc::invalid_argument, "view({}) at {}: no size instead of -1 makes {} elements", asked, at.str(),
-         count);
+    fail(Errc::invalid_argument, "view({}) at {}: no size instead of -1 makes {}", asked, at.str(),
+         counted(count, "element"));
   *unknown = count / known;
 }
 

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "dist/core/counted.h"
 #include "dist/core/device/recording.h"
 #include "dist/core/element_types.h"
 #include "dist/core/fail.h"
@@ -51,8 +52,8 @@ std::int64_t Tensor::size(std::int64_t axis, Caller at) const {
   check_defined(*this, at);
   const std::int64_t from_front = axis < 0 ? axis + dim() : axis;
   if (from_front < 0 || from_front >= dim())
-    fail(Errc::invalid_argument, "size({}) at {}: a tensor of shape {} has {} axes", axis, at.str(),
-         to_string(shape_), dim());
+    fail(Errc::invalid_argument, "size({}) at {}: a tensor of shape {} has {}", axis, at.str(),
+         to_string(shape_), counted(dim(), "axis", "axes"));
   return shape_[static_cast<std::size_t>(from_front)];
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/data/digits/draws.h"
 #include "dist/data/digits/glyphs.h"
@@ -66,7 +67,8 @@ Digits::Digits(std::int64_t size, std::uint64_t seed) : size_(size), seed_(seed)
 
 Sample Digits::get(std::int64_t index) const {
   if (index < 0 || index >= size_)
-    fail(Errc::invalid_argument, "there is no digit {}: the {} digits are numbered from 0", index, size_);
+    fail(Errc::invalid_argument, "there is no digit {}: the collection has {}, numbered from 0", index,
+         counted(size_, "digit"));
   const auto image = draw_digit(seed_, index);
   Tensor label = empty({}, DType::i64, cpu);
   label.data<std::int64_t>()[0] = image.label;

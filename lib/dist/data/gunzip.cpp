@@ -6,6 +6,7 @@
 
 #include <zlib.h>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 
 namespace dist::data {
@@ -43,8 +44,8 @@ std::vector<std::byte> gunzip(std::span<const std::byte> bytes, const std::strin
     said = inflater.run();
     const std::size_t made = piece.size() - inflater->avail_out;
     if (said == Z_BUF_ERROR || (said == Z_OK && made == 0))
-      fail(Errc::invalid_argument, "{} ends in the middle of its compressed data ({} bytes): fetch it again",
-           what, bytes.size());
+      fail(Errc::invalid_argument, "{} ends in the middle of its compressed data ({}): fetch it again", what,
+           counted(bytes.size(), "byte"));
     if (said != Z_OK && said != Z_STREAM_END)
       fail(Errc::invalid_argument, "{} is damaged ({}): fetch it again", what,
            inflater->msg ? inflater->msg : "zlib cannot read it");

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/shape.h"
 #include "dist/data/gunzip.h"
@@ -35,20 +36,20 @@ std::vector<std::byte> read_maybe_gzip(const std::filesystem::path& file) {
          largest);
   std::vector<std::byte> bytes(size);
   if (!in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size)))
-    fail(Errc::resource, "{} cannot be read to its end ({} bytes)", file.string(), size);
+    fail(Errc::resource, "{} cannot be read to its end ({})", file.string(), counted(size, "byte"));
   return is_gzip(bytes) ? gunzip(bytes, file.string(), largest) : bytes;
 }
 
 Tensor parse_idx(std::span<const std::byte> bytes, int axes, const std::string& what) {
   const std::size_t header = 4 + 4 * static_cast<std::size_t>(axes);
   if (bytes.size() < 4)
-    fail(Errc::invalid_argument, "{} has {} bytes only: that is not an IDX file", what, bytes.size());
+    fail(Errc::invalid_argument, "{} has {} only: that is not an IDX file", what,
+         counted(bytes.size(), "byte"));
   const std::int64_t magic = big_endian(bytes.first(4)), wanted = 0x800 + axes;
   if (magic != wanted)
     fail(Errc::invalid_argument,
-         "{} begins with {:#010x}, an IDX file of bytes with {} axes begins with {:#010x}: is it "
-         "the right file?",
-         what, magic, axes, wanted);
+         "{} begins with {:#010x}, an IDX file of bytes with {} begins with {:#010x}: is it the right file?",
+         what, magic, counted(axes, "axis", "axes"), wanted);
   if (bytes.size() < header)
     fail(Errc::invalid_argument, "{} ends within its header, after {} of {} bytes: fetch it again", what,
          bytes.size(), header);
@@ -64,9 +65,8 @@ Tensor parse_idx(std::span<const std::byte> bytes, int axes, const std::string& 
     promised *= size;
   }
   if (promised != static_cast<std::int64_t>(elements.size()))
-    fail(Errc::invalid_argument,
-         "{} has {} bytes after its header, but its shape {} needs {}: fetch it again", what, elements.size(),
-         to_string(shape), promised);
+    fail(Errc::invalid_argument, "{} has {} after its header, but its shape {} needs {}: fetch it again",
+         what, counted(elements.size(), "byte"), to_string(shape), promised);
   Tensor all = empty(std::move(shape), DType::u8, cpu);
   if (!elements.empty()) std::memcpy(all.raw(), elements.data(), elements.size());
   return all;

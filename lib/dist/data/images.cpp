@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/shape.h"
 
@@ -29,7 +30,8 @@ Images::Images(Tensor pixels, Tensor labels, Normalisation normalisation)
 
 Sample Images::get(std::int64_t index) const {
   if (index < 0 || index >= size())
-    fail(Errc::invalid_argument, "there is no image {}: the {} images are numbered from 0", index, size());
+    fail(Errc::invalid_argument, "there is no image {}: the dataset has {}, numbered from 0", index,
+         counted(size(), "image"));
   const Tensor image = pixels_[index];
   Tensor label = empty({}, DType::i64, cpu);
   label.data<std::int64_t>()[0] =

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/data/idx.h"
 
@@ -48,8 +49,8 @@ Images load_mnist(const fs::path& folder, Split split) {
     fail(Errc::invalid_argument, "{} has images of {} x {} pixels, not of 28 x 28", images.file,
          images.elements.size(1), images.elements.size(2));
   if (images.elements.size(0) != labels.elements.size(0))
-    fail(Errc::invalid_argument, "{} has {} images, but {} has {} labels: they do not belong together",
-         images.file, images.elements.size(0), labels.file, labels.elements.size(0));
+    fail(Errc::invalid_argument, "{} has {}, but {} has {}: they do not belong together", images.file,
+         counted(images.elements.size(0), "image"), labels.file, counted(labels.elements.size(0), "label"));
   const auto all = std::as_const(labels.elements).data<std::uint8_t>();
   const auto wrong = std::ranges::find_if(all, [](std::uint8_t label) { return label > 9; });
   if (wrong != all.end())

@@ -51,7 +51,8 @@ DistributedSampler::DistributedSampler(std::int64_t dataset_size, DistributedSam
     fail(Errc::invalid_argument, "DistributedSampler: num_replicas is {}, at least 1 is needed",
          options.num_replicas);
   if (options.rank < 0 || options.rank >= options.num_replicas)
-    fail(Errc::invalid_argument, "DistributedSampler: rank is {}, but {} ranks have numbers 0 to {}",
+    fail(Errc::invalid_argument,
+         "DistributedSampler: rank is {}, but num_replicas is {}: ranks have the numbers 0 to {}",
          options.rank, options.num_replicas, options.num_replicas - 1);
 }
 

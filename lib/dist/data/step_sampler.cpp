@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 
 namespace dist::data {
@@ -9,11 +10,12 @@ namespace dist::data {
 StepSampler::StepSampler(std::int64_t dataset_size, StepSamplerOptions options)
     : dataset_size_(dataset_size), options_(options) {
   if (dataset_size < 1 || options.batch_size < 1)
-    fail(Errc::invalid_argument, "StepSampler: {} samples in batches of {}: at least 1 is needed of each",
-         dataset_size, options.batch_size);
+    fail(Errc::invalid_argument, "StepSampler: {} in batches of {}: at least 1 is needed of each",
+         counted(dataset_size, "sample"), options.batch_size);
   if (options.rank < 0 || options.rank >= options.num_replicas)
-    fail(Errc::invalid_argument, "StepSampler: rank is {}, but there are {} ranks, counted from 0",
-         options.rank, options.num_replicas);
+    fail(Errc::invalid_argument,
+         "StepSampler: rank is {}, but num_replicas is {}: ranks have the numbers 0 to {}", options.rank,
+         options.num_replicas, options.num_replicas - 1);
 }
 
 std::vector<std::int64_t> StepSampler::indices() const {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/whole_file.h"
 
@@ -168,13 +169,13 @@ TextSplit split_text(std::span<const Token> tokens) {
 TextDataset::TextDataset(std::span<const Token> tokens, TextDatasetOptions options, std::string_view what)
     : tokens_(tokens), options_(options) {
   if (options.context < 1 || options.stride < 1)
-    fail(Errc::invalid_argument, "blocks of {} tokens, every {} tokens: both must be at least 1",
-         options.context, options.stride);
+    fail(Errc::invalid_argument, "blocks of {}, every {}: both must be at least 1",
+         counted(options.context, "token"), counted(options.stride, "token"));
   if (static_cast<std::int64_t>(tokens.size()) <= options.context)
     fail(Errc::invalid_argument,
-         "{} has {} tokens, but a block has {} (a context of {}, and the token after it): take a longer text "
-         "or a smaller context",
-         what, tokens.size(), options.context + 1, options.context);
+         "{} has {}, but a block has {} (a context of {}, and the token after it): take a longer text or a "
+         "smaller context",
+         what, counted(tokens.size(), "token"), options.context + 1, options.context);
 }
 
 std::int64_t TextDataset::size() const {
@@ -183,8 +184,8 @@ std::int64_t TextDataset::size() const {
 
 Sample TextDataset::get(std::int64_t index) const {
   if (index < 0 || index >= size())
-    fail(Errc::invalid_argument, "there is no block {}; a text of {} blocks has 0 to {}", index, size(),
-         size() - 1);
+    fail(Errc::invalid_argument, "there is no block {}; a text of {} has 0 to {}", index,
+         counted(size(), "block"), size() - 1);
   const auto block = tokens_.subspan(static_cast<std::size_t>(index * options_.stride),
                                      static_cast<std::size_t>(options_.context) + 1);
   Sample sample{empty({options_.context}, DType::i64, cpu), empty({options_.context}, DType::i64, cpu)};

@@ -1,5 +1,6 @@
 // Why a call is refused: a group without this rank, an argument that names no rank of it, a tensor on a
 // device that the backend does not take, a second thread; and a group that does not exist, or no longer does.
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/group/call.h"
 #include "dist/group/job_state.h"
@@ -17,15 +18,15 @@ void Call::refuse_non_member() const {
                          {{group.global_rank, std::string(name), operation.where, {}}}};
   refuse("this rank is not a member of {} ({}){}", group_name,
          group.size() == 0 ? "it has no members"
-                           : fmt::format("{} members, this rank not among them", group.size()),
+                           : fmt::format("{}, this rank not among them", counted(group.size(), "member")),
          group.job->tell(std::move(finding)));
 }
 
 int Call::group_rank(std::string_view argument, int global, int in_group) const {
   if (in_group != -1) {
     if (in_group < 0 || in_group >= group.size()) {
-      refuse(".group_{} = {} is not a rank of {}, which has {} ranks", argument, in_group,
-             group.identity.name, group.size());
+      refuse(".group_{} = {} is not a rank of {}, which has {}", argument, in_group, group.identity.name,
+             counted(group.size(), "rank"));
     }
     return in_group;
   }

@@ -1,5 +1,6 @@
 // The collectives of lists of tensors, or of equal parts of one. In front: checks that several share, and how
 // all_to_all_single cuts its tensors into rows.
+#include "dist/core/counted.h"
 #include "dist/group/call.h"
 #include "dist/group/validate.h"
 
@@ -9,8 +10,9 @@ namespace {
 void check_n_times(const Call& call, const Named& whole, const Named& part) {
   const std::int64_t expected = part.tensor.numel() * call.group.size();
   if (whole.tensor.numel() != expected) {
-    call.refuse("{} has {} elements; it needs {} ranks x {} elements of {} = {}", whole.name,
-                whole.tensor.numel(), call.group.size(), part.tensor.numel(), part.name, expected);
+    call.refuse("{} has {}; it needs {} x {} of {} = {}", whole.name,
+                counted(whole.tensor.numel(), "element"), counted(call.group.size(), "rank"),
+                counted(part.tensor.numel(), "element"), part.name, expected);
   }
 }
 
@@ -22,7 +24,7 @@ std::vector<Tensor> split_rows(const Call& call, const Named& t, std::string_vie
   const std::int64_t rows = t.tensor.size(0);
   if (splits.empty()) {
     if (rows % n != 0) {
-      call.refuse("{} has {} rows, which {} ranks cannot divide equally; give {}", t.name, rows, n,
+      call.refuse("{} has {}, which {} ranks cannot divide equally; give {}", t.name, counted(rows, "row"), n,
                   splits_name);
     }
     std::vector<Tensor> parts;
@@ -30,15 +32,17 @@ std::vector<Tensor> split_rows(const Call& call, const Named& t, std::string_vie
     return parts;
   }
   if (static_cast<int>(splits.size()) != n) {
-    call.refuse("{} has {} entries; it needs one for each of {} ranks", splits_name, splits.size(), n);
+    call.refuse("{} has {}; it needs one for each of {}", splits_name,
+                counted(splits.size(), "entry", "entries"), counted(n, "rank"));
   }
   std::int64_t sum = 0;
   for (const auto split : splits) {
     if (split < 0 || split > rows)
-      call.refuse("{} has the entry {}; {} has {} rows", splits_name, split, t.name, rows);
+      call.refuse("{} has the entry {}; {} has {}", splits_name, split, t.name, counted(rows, "row"));
     sum += split;
   }
-  if (sum != rows) call.refuse("{} sums to {}, but {} has {} rows", splits_name, sum, t.name, rows);
+  if (sum != rows)
+    call.refuse("{} sums to {}, but {} has {}", splits_name, sum, t.name, counted(rows, "row"));
   std::vector<Tensor> parts;
   std::int64_t first = 0;
   for (const auto split : splits) {

@@ -2,6 +2,7 @@
 // are two messages; the collectives exchange lengths and then bytes by the collectives on tensors.
 #include <cstring>
 
+#include "dist/core/counted.h"
 #include "dist/group/call.h"
 #include "dist/group/process_group.h"
 
@@ -116,8 +117,8 @@ std::string scatter_object(const std::vector<std::string>& objects, int src, con
   Call call = object_call(OpKind::scatter, "scatter_object", options, at);
   call.set_root("src", src, options.group_src);
   if (call.is_root() && objects.size() != static_cast<std::size_t>(call.group.size())) {
-    call.refuse("there are {} objects for {} ranks; it needs one per rank", objects.size(),
-                call.group.size());
+    call.refuse("there are {} for {}; it needs one per rank", counted(objects.size(), "object"),
+                counted(call.group.size(), "rank"));
   }
   std::vector<Tensor> lengths, bytes;
   if (call.is_root()) {

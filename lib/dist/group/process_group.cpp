@@ -1,5 +1,6 @@
 #include "dist/group/process_group.h"
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/group/call.h"
 #include "dist/group/job_state.h"
@@ -34,8 +35,8 @@ std::string ProcessGroup::backend() const { return state_of(*this).identity.back
 int ProcessGroup::global_rank(int group_rank) const {
   const GroupState& state = state_of(*this);
   if (group_rank < 0 || group_rank >= state.size()) {
-    fail(Errc::invalid_argument, "rank {}: {} has no group rank {}; it has {} ranks", state.global_rank,
-         state.identity.name, group_rank, state.size());
+    fail(Errc::invalid_argument, "rank {}: {} has no group rank {}; it has {}", state.global_rank,
+         state.identity.name, group_rank, counted(state.size(), "rank"));
   }
   return state.global_rank_of(group_rank);
 }

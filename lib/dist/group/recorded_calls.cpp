@@ -61,7 +61,7 @@ Work record(Call& call) {
   GraphBackend* const backend = graph_backend_of(group);
   Recording& now = *Recording::current();
   Operation& operation = call.operation;
-  operation.own_tensors();  // for as long as the graph: no other work of it gets their memory
+  operation.own_tensors();  // while the graph lives, no other work may get their memory
   if (!backend || operation.device() != now.device() || !backend->can_record(operation.kind))
     Recording::refuse(call.name, operation.where);
   auto work = backend->record(operation);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "dist/core/counted.h"
+
 namespace dist {
 namespace {
 
@@ -53,8 +55,8 @@ void check_same_kind(const Call& call, const Named& a, const Named& b) {
 void check_list(const Call& call, const NamedList& list, const Named& like) {
   const auto n = static_cast<std::size_t>(call.group.size());
   if (list.tensors.size() != n) {
-    call.refuse("{} has {} tensors, but {} has {} ranks; it needs one per rank", list.name,
-                list.tensors.size(), call.group.identity.name, n);
+    call.refuse("{} has {}, but {} has {}; it needs one per rank", list.name,
+                counted(list.tensors.size(), "tensor"), call.group.identity.name, counted(n, "rank"));
   }
   for (std::size_t i = 0; i < n; ++i) {
     const Tensor& tensor = list.tensors[i];
@@ -69,15 +71,15 @@ void check_own_share(const Call& call, const NamedList& list, const Named& own) 
   const auto rank = static_cast<std::size_t>(call.group.rank);
   const auto expected = list.tensors[rank].numel();
   if (own.tensor.numel() != expected) {
-    call.refuse("{} has {} elements, but {}[{}], this rank's part, has {}", own.name, own.tensor.numel(),
-                list.name, rank, expected);
+    call.refuse("{} has {}, but {}[{}], this rank's part, has {}", own.name,
+                counted(own.tensor.numel(), "element"), list.name, rank, expected);
   }
 }
 
 void check_empty(const Call& call, const NamedList& list, std::string_view only_on, int root_global) {
   if (!list.tensors.empty()) {
-    call.refuse("{} has {} tensors, but is for the {} (rank {}) only; leave it empty here", list.name,
-                list.tensors.size(), only_on, root_global);
+    call.refuse("{} has {}, but is for the {} (rank {}) only; leave it empty here", list.name,
+                counted(list.tensors.size(), "tensor"), only_on, root_global);
   }
 }
 

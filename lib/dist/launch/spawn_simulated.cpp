@@ -8,6 +8,7 @@
 #include <fstream>
 #include <functional>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/sim/choices.h"
 #include "dist/trace/readable.h"
@@ -65,10 +66,9 @@ void read_part(std::string_view part, SimulationAsked& asked) {
 std::string described(const sim::Report& report, const SimulationAsked& asked) {
   const auto ps = static_cast<std::int64_t>(report.virtual_time_s * 1e12 + 0.5);
   std::string text = fmt::format(
-      "simulated: {} ranks on {}, {} of virtual time, {} messages, at most {} sent by a rank ({:.2f} s "
-      "here)\n",
-      report.traffic.size(), asked.options.topology, trace::readable_time(ps), report.messages,
-      trace::readable_bytes(report.max_bytes_sent()), report.wall_s);
+      "simulated: {} on {}, {} of virtual time, {}, at most {} sent by a rank ({:.2f} s here)\n",
+      counted(report.traffic.size(), "rank"), asked.options.topology, trace::readable_time(ps),
+      counted(report.messages, "message"), trace::readable_bytes(report.max_bytes_sent()), report.wall_s);
   if (asked.options.links) text += busiest_links(report.links);
   return text + report.text();
 }
@@ -126,8 +126,8 @@ std::string busiest_links(std::vector<sim::LinkTraffic> links) {
   std::string text = "busiest links:";
   for (std::size_t i = 0; i < std::min(most, links.size()); ++i) {
     const auto& [src, dst, messages, bytes] = links[i];
-    text += fmt::format("{} {} -> {} ({} message{}, {})", i == 0 ? "" : ",", end_of(src), end_of(dst),
-                        messages, messages == 1 ? "" : "s", trace::readable_bytes(bytes));
+    text += fmt::format("{} {} -> {} ({}, {})", i == 0 ? "" : ",", end_of(src), end_of(dst),
+                        counted(messages, "message"), trace::readable_bytes(bytes));
   }
   if (links.size() > most) text += fmt::format(", and {} more", links.size() - most);
   return text + "\n";

@@ -7,6 +7,7 @@
 
 #include <fmt/ranges.h>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/shape.h"
 
@@ -57,8 +58,8 @@ std::string grid_text(const Shape& shape, const std::vector<std::string>& names)
 void check_mesh(const std::vector<int>& ranks, const Shape& shape, const std::vector<std::string>& names,
                 int world, CallSite at) {
   if (shape.empty() || shape.size() != names.size())
-    fail(Errc::invalid_argument, "a mesh at {}: {} sizes and {} names; each axis needs a size and a name",
-         at.str(), shape.size(), names.size());
+    fail(Errc::invalid_argument, "a mesh at {}: {} and {}; each axis needs a size and a name", at.str(),
+         counted(shape.size(), "size"), counted(names.size(), "name"));
   const auto refuse = [&](const std::string& why) {
     fail(Errc::invalid_argument, "a mesh ({}) at {}: {}", grid_text(shape, names), at.str(), why);
   };
@@ -67,8 +68,8 @@ void check_mesh(const std::vector<int>& ranks, const Shape& shape, const std::ve
       refuse(fmt::format("the name \"{}\" is {}", name, name.empty() ? "empty" : "given to two axes"));
   if (*std::ranges::min_element(shape) < 1) refuse("each axis needs at least one rank");
   if (product(shape) != static_cast<std::int64_t>(ranks.size()))
-    refuse(fmt::format("it has {} places, and there are {} ranks; the two must be equal", product(shape),
-                       ranks.size()));
+    refuse(fmt::format("it has {} for {}; the two numbers must be equal", counted(product(shape), "place"),
+                       counted(ranks.size(), "rank")));
   const std::set<int> distinct(ranks.begin(), ranks.end());
   if (distinct.size() != ranks.size() || *distinct.begin() < 0 || *distinct.rbegin() >= world)
     refuse(fmt::format("ranks {}; each must be from 0 to {}, and be listed once", fmt::join(ranks, ", "),
@@ -168,8 +169,8 @@ std::size_t DeviceMesh::find(const MeshAxis& axis) const {
   static_cast<void>(state(axis.at));
   const int number = axis.number < 0 ? axis.number + dim() : axis.number;
   if (number < 0 || number >= dim())
-    fail(Errc::invalid_argument, "axis {} of the mesh ({}) at {}: it has {} axes", axis.number, str(),
-         axis.at.str(), dim());
+    fail(Errc::invalid_argument, "axis {} of the mesh ({}) at {}: it has {}", axis.number, str(),
+         axis.at.str(), counted(dim(), "axis", "axes"));
   return axes_[static_cast<std::size_t>(number)];
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "dist/core/axes.h"
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/shape.h"
 #include "dist/group/diagnosis/compare_copies.h"
@@ -82,15 +83,15 @@ struct LineMove {
 Placements checked(std::string_view call, Placements placements, const DeviceMesh& mesh, std::size_t axes,
                    CallSite at) {
   if (static_cast<int>(placements.size()) != mesh.dim())
-    fail(Errc::invalid_argument, "{} at {}: {} placements for a mesh ({}); each of its axes needs one", call,
-         at.str(), placements.size(), mesh.str());
+    fail(Errc::invalid_argument, "{} at {}: {} for a mesh ({}); each of its axes needs one", call, at.str(),
+         counted(placements.size(), "placement"), mesh.str());
   const ReduceOp* first = nullptr;
   for (Placement& placement : placements) {
     if (Shard* const shard = std::get_if<Shard>(&placement)) {
       const auto count = static_cast<std::int64_t>(axes);
       if (shard->axis < -count || shard->axis >= count)
-        fail(Errc::invalid_argument, "{} at {}: {} of a tensor that has {} axes", call, at.str(),
-             to_string(placement), axes);
+        fail(Errc::invalid_argument, "{} at {}: {} of a tensor that has {}", call, at.str(),
+             to_string(placement), counted(axes, "axis", "axes"));
       if (shard->axis < 0) shard->axis += count;
     } else if (const Partial* const partial = std::get_if<Partial>(&placement)) {
       if (partial->op.kind() > ReduceOp::Kind::max || (first && *first != partial->op))

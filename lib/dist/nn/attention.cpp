@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "dist/core/axes.h"
+#include "dist/core/counted.h"
 #include "dist/nn/ops.h"
 
 namespace dist::nn {
@@ -18,8 +19,8 @@ AttentionLayerOptions checked(std::int64_t width, AttentionLayerOptions options)
     fail(Errc::invalid_argument, "CausalSelfAttention: {} heads do not divide the width {}", options.heads,
          width);
   if (options.kv_heads < 1 || options.heads % options.kv_heads != 0)
-    fail(Errc::invalid_argument, "CausalSelfAttention: {} heads of keys and values do not divide {} heads",
-         options.kv_heads, options.heads);
+    fail(Errc::invalid_argument, "CausalSelfAttention: {} of keys and values do not divide {}",
+         counted(options.kv_heads, "head"), counted(options.heads, "head"));
   if (options.rotary && width / options.heads % 2 != 0)
     fail(Errc::invalid_argument,
          "CausalSelfAttention: rotary positions rotate pairs, and a head of size {} is not made of pairs",
@@ -66,7 +67,7 @@ CausalSelfAttention::CausalSelfAttention(std::int64_t width, AttentionLayerOptio
 }
 
 std::string CausalSelfAttention::str() const {
-  return fmt::format("CausalSelfAttention({}, {} heads)", options_.heads * size_, options_.heads);
+  return fmt::format("CausalSelfAttention({}, {})", options_.heads * size_, counted(options_.heads, "head"));
 }
 
 CausalSelfAttention::Parts CausalSelfAttention::parts_of(const Tensor& qkv) const {

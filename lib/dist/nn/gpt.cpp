@@ -6,6 +6,7 @@
 #include <ranges>
 #include <utility>
 
+#include "dist/core/counted.h"
 #include "dist/core/device/recording.h"
 #include "dist/nn/ops.h"
 #include "dist/nn/random.h"
@@ -174,8 +175,8 @@ void GPT::initialize(std::uint64_t key) {
 }
 
 std::string GPT::str() const {
-  return fmt::format("GPT({} layers, {} heads, width {}, context {})", options_.layers, options_.heads,
-                     options_.width, options_.context);
+  return fmt::format("GPT({}, {}, width {}, context {})", counted(options_.layers, "layer"),
+                     counted(options_.heads, "head"), options_.width, options_.context);
 }
 
 std::vector<Block*> GPT::blocks() {
@@ -197,7 +198,7 @@ Tensor GPT::trunk_forward(const Tensor& input) {
   Tensor x = input;
   if (has_embedding()) {
     if (input.dim() != 2 || input.size(1) > options_.context)
-      fail_shape(str(), input, fmt::format("[batch, at most {} tokens]", options_.context));
+      fail_shape(str(), input, fmt::format("[batch, at most {}]", counted(options_.context, "token")));
     x = wte_->forward(input);
     if (wpe_) {
       const Tensor table = wpe_->forward(positions_of(input));  // [time, width], for each row of the batch

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dist/core/counted.h"
 #include "dist/core/crc32.h"
 #include "dist/core/fail.h"
 #include "dist/core/handles.h"
@@ -67,7 +68,8 @@ class Reader {
 std::string read_header(Reader& file, const fs::path& path) {
   std::uint64_t length = 0;
   if (file.left() < sizeof length)
-    fail(Errc::invalid_argument, "{}: {} bytes are not a safetensors file", path.string(), file.left());
+    fail(Errc::invalid_argument, "{}: a file of {} is not a safetensors file", path.string(),
+         counted(file.left(), "byte"));
   file.read(std::as_writable_bytes(std::span(&length, 1)));
   if (length > most_header)
     fail(Errc::invalid_argument,

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/shape.h"
 
@@ -86,8 +87,8 @@ class Parser {
     Entry entry{name, known->second, Shape(sizes.begin(), sizes.end()), offsets[0], offsets[1]};
     const std::uint64_t bytes = bytes_of(entry);
     if (entry.end < entry.begin || entry.end - entry.begin != bytes)
-      refuse("\"{}\", {} {}, has {} bytes and is at [{}, {}); the file contradicts itself", name,
-             to_string(entry.shape), dist::name(entry.dtype), bytes, entry.begin, entry.end);
+      refuse("\"{}\", {} {}, has {} and is at [{}, {}); the file contradicts itself", name,
+             to_string(entry.shape), dist::name(entry.dtype), counted(bytes, "byte"), entry.begin, entry.end);
     return entry;
   }
 
@@ -111,9 +112,10 @@ class Parser {
       next = entry.end;
     }
     if (next > data_bytes)
-      refuse("it is cut off: its tensors need {} bytes, and {} are there", next, data_bytes);
+      refuse("it is cut off: its tensors need {}, and {} are there", counted(next, "byte"), data_bytes);
     if (next < data_bytes)
-      refuse("{} bytes follow the last tensor; the file has been changed", data_bytes - next);
+      refuse("the last tensor ends {} before the file does; the file has been changed",
+             counted(data_bytes - next, "byte"));
   }
 
   const std::string& path_;

@@ -6,6 +6,7 @@
 #include <exception>
 #include <thread>
 
+#include "dist/core/counted.h"
 #include "dist/core/device.h"
 #include "dist/core/fail.h"
 
@@ -53,7 +54,8 @@ DataParallel::DataParallel(const Factory& factory, int replicas, const std::vect
     : devices_(devices) {
   if (replicas < 1) fail(Errc::invalid_argument, "DataParallel: {} replicas, at least 1 is needed", replicas);
   if (!devices.empty() && devices.size() != static_cast<std::size_t>(replicas))
-    fail(Errc::invalid_argument, "DataParallel: {} devices for {} replicas", devices.size(), replicas);
+    fail(Errc::invalid_argument, "DataParallel: {} for {}", counted(devices.size(), "device"),
+         counted(replicas, "replica"));
   for (int i = 0; i < replicas; ++i) {
     replicas_.push_back(factory());
     if (devices.empty())

@@ -7,6 +7,7 @@
 
 #include <fmt/ranges.h>
 
+#include "dist/core/counted.h"
 #include "dist/core/device/recording.h"
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
@@ -157,8 +158,8 @@ void DistributedDataParallel::rebuild_if_due() {
   if (is_rebuilt_ || gradients_->ready_order().size() < gradients_->parameters().size()) return;
   gradients_->arrange(agreed(gradients_->ready_order(), group_, where_), limits_of(options_));
   is_rebuilt_ = true;
-  log(LogLevel::info, "gradients of {} parameters are sent in {} buckets", gradients_->parameters().size(),
-      gradients_->assignment().size());
+  log(LogLevel::info, "gradients of {} are sent in {}", counted(gradients_->parameters().size(), "parameter"),
+      counted(gradients_->assignment().size(), "bucket"));
 }
 
 std::vector<std::vector<std::string>> DistributedDataParallel::buckets() const {

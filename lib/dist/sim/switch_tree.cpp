@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "dist/core/counted.h"
 #include "dist/core/cpu_kernels.h"
 #include "dist/core/deadline.h"
 #include "dist/core/fail.h"
@@ -30,7 +31,9 @@ int switch_levels(int nodes, int radix) {
   if (nodes == 1) return 0;
   int levels = 1;
   for (std::int64_t most = radix; most < nodes; most = most * radix / 2) {
-    if (radix < 4) fail(Errc::invalid_argument, "switches of {} ports join at most {} nodes", radix, radix);
+    if (radix < 4)
+      fail(Errc::invalid_argument, "switches with {} join at most {}", counted(radix, "port"),
+           counted(radix, "node"));
     ++levels;
   }
   return levels;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/values.h"
 #include "dist/sim/tracer.h"
@@ -151,12 +152,10 @@ void SimTransport::give_up(RequestId id) {
     fail(Errc::timeout, "{}: waited {} for {}; is that rank alive and calling the same operation?", subject(),
          waited, peer);
   if (request.is_send)
-    fail(Errc::timeout,
-         "{}: {} did not receive {} bytes in {}; is that rank alive and calling the same operation?",
-         subject(), peer, request.bytes, waited);
-  fail(Errc::timeout,
-       "{}: got 0 of {} bytes from {} in {}; is that rank alive and calling the same operation?", subject(),
-       request.bytes, peer, waited);
+    fail(Errc::timeout, "{}: {} did not receive {} in {}; is that rank alive and calling the same operation?",
+         subject(), peer, counted(request.bytes, "byte"), waited);
+  fail(Errc::timeout, "{}: got 0 of {} from {} in {}; is that rank alive and calling the same operation?",
+       subject(), counted(request.bytes, "byte"), peer, waited);
 }
 
 void SimTransport::raise(RequestId id) {
@@ -165,8 +164,8 @@ void SimTransport::raise(RequestId id) {
   const auto* const verb = request.is_send ? "to" : "from";
   switch (request.fault) {
     case Fault::size_mismatch:
-      fail(Errc::mismatch, "{}: a message of {} bytes {} rank {} has another size there", subject(),
-           request.bytes, verb, request.peer);
+      fail(Errc::mismatch, "{}: a message of {} {} rank {} has another size there", subject(),
+           counted(request.bytes, "byte"), verb, request.peer);
     case Fault::opcode_mismatch:
       fail(Errc::mismatch,
            "{}: a message {} rank {} belongs to another operation there, or has another dtype, root or "

@@ -1,5 +1,6 @@
 #include "dist/simulate/explore.h"
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/sim/choices.h"
 #include "dist/simulate/simulation.h"
@@ -60,7 +61,7 @@ std::string Exploration::text() const {
   if (wrong && seed.empty()) return wrong->text();  // no exploration was needed
   if (wrong) return fmt::format("seed {} (run {}) goes wrong:\n{}", seed, runs, wrong->text());
   return complete ? fmt::format("no finding in any of the {} possible schedules\n", runs - 1)
-                  : fmt::format("no finding in {} schedules; there are more\n", runs);
+                  : fmt::format("no finding in {}; there are more\n", counted(runs, "schedule"));
 }
 
 }  // namespace dist::sim

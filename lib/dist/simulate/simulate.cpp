@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/group/join/environment.h"
 #include "dist/sim/choices.h"
@@ -17,8 +18,8 @@ void check_ranks(int ranks, const Topology& topology) {
     fail(Errc::invalid_argument, "{} ranks were asked for; a simulation takes from 1 to {}", ranks,
          most_ranks);
   if (topology.max_ranks > 0 && ranks > topology.max_ranks)
-    fail(Errc::invalid_argument, "topology {} has {} GPUs; {} ranks were asked for", topology.name,
-         topology.max_ranks, ranks);
+    fail(Errc::invalid_argument, "topology {} has {}; {} ranks were asked for", topology.name,
+         counted(topology.max_ranks, "GPU"), ranks);
 }
 
 Report simulate(const RunOptions& options, const std::function<void(int rank)>& fn, Choices* choices) {

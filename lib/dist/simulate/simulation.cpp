@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/limits.h"
 #include "dist/core/values.h"
@@ -62,8 +63,9 @@ Simulation::Simulation(const RunOptions& options, Topology topology, Choices* ch
   if (options_.check) scheduler_.network().set_watcher(this);
   if (options_.check && options_.watch && options_.ranks > 1) scheduler_.set_globals(&globals_.emplace());
   if (options_.trace) {
-    tracer_.emplace(fmt::format("{} ranks on {}", options_.ranks, scheduler_.network().topology().name),
-                    options_.ranks);
+    tracer_.emplace(
+        fmt::format("{} on {}", counted(options_.ranks, "rank"), scheduler_.network().topology().name),
+        options_.ranks);
     scheduler_.set_tracer(&*tracer_);
   }
   report_.peak_buffer_bytes.resize(index(options.ranks));

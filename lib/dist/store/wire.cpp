@@ -1,5 +1,6 @@
 #include "dist/store/wire.h"
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 
 namespace dist::wire {
@@ -38,7 +39,7 @@ std::uint64_t Reader::get_integer(std::size_t bytes) {
 }
 
 ConstBytes Reader::take(std::size_t n) {
-  if (n > rest_.size()) fail(Errc::connection, "message ends {} bytes early", n - rest_.size());
+  if (n > rest_.size()) fail(Errc::connection, "message ends {} early", counted(n - rest_.size(), "byte"));
   const ConstBytes taken = rest_.first(n);
   rest_ = rest_.subspan(n);
   return taken;
@@ -57,7 +58,7 @@ std::vector<std::string> Reader::texts() {
 }
 
 void Reader::expect_end() const {
-  if (!rest_.empty()) fail(Errc::connection, "message has {} bytes too many", rest_.size());
+  if (!rest_.empty()) fail(Errc::connection, "message has {} too many", counted(rest_.size(), "byte"));
 }
 
 Bytes welcome(const std::string& refusal) {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/counted.h"
 #include "dist/core/log.h"
 #include "dist/trace/recorder.h"
 
@@ -56,7 +57,7 @@ void JoinedTrace::join() const {
   if (files.empty()) return;
   write_file(merge(std::move(traces)), path_);
   for (const auto& file : files) fs::remove(file);
-  log(LogLevel::info, "trace of {} of {} ranks written to {}", files.size(), ranks_, path_);
+  log(LogLevel::info, "trace of {} of {} written to {}", files.size(), counted(ranks_, "rank"), path_);
 }
 
 }  // namespace dist::trace

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "dist/check/finding.h"
+#include "dist/core/counted.h"
 #include "dist/transport/opcode.h"
 
 namespace dist::net {
@@ -79,8 +80,8 @@ check::Finding waits_in_vain(int rank, const TransferFacts& t) {
 // For collectives of different sizes in which two ranks exchange parts of equal size.
 std::string elements_misfit(int other, std::uint64_t theirs, int rank, std::uint64_t mine) {
   return fmt::format(
-      "rank {} calls it with {} elements in all, but rank {} with {}; all ranks must pass the same number",
-      other, theirs - 1, rank, mine - 1);
+      "rank {} calls it with {} in all, but rank {} with {}; all ranks must pass the same number", other,
+      counted(theirs - 1, "element"), rank, mine - 1);
 }
 
 constexpr std::string_view sizes_differ = "the sizes of a message and of its receive must be equal";
@@ -96,8 +97,8 @@ Failure timeout_failure(int rank, const TransferFacts& t) {
   if (t.bytes == 0)
     return {Errc::timeout,
             fmt::format("{} waited {} ms for {}; {}", headline(rank, *t.op), ms, peer_name(t.peer), advice)};
-  return {Errc::timeout, fmt::format("{} {} {} of {} bytes {} {} in {} ms; {}", headline(rank, *t.op),
-                                     t.is_send ? "handed over" : "got", t.moved, t.bytes,
+  return {Errc::timeout, fmt::format("{} {} {} of {} {} {} in {} ms; {}", headline(rank, *t.op),
+                                     t.is_send ? "handed over" : "got", t.moved, counted(t.bytes, "byte"),
                                      t.is_send ? "to" : "from", peer_name(t.peer), ms, advice)};
 }
 
@@ -115,18 +116,19 @@ Failure peer_left_failure(int rank, const TransferFacts& t) {
   const std::string who = t.peer == any_rank ? "all other ranks have" : fmt::format("rank {} has", t.peer);
   std::string text = fmt::format(
       "{}: {} left the job and will not {}; did it end before this operation?", headline(rank, *t.op), who,
-      t.bytes == 0
-          ? "come"
-          : fmt::format("{} {} bytes", t.is_send ? "receive these" : "send the missing", t.bytes - t.moved));
+      t.bytes == 0 ? "come"
+                   : fmt::format("{} {}", t.is_send ? "receive these" : "send the missing",
+                                 counted(t.bytes - t.moved, "byte")));
   const bool is_message_sent = t.is_send && t.op->channel().point_to_point;
   if (!is_message_sent) text += "; " + waits_in_vain(rank, t).line();
   return {Errc::peer_failed, std::move(text)};
 }
 
 Failure cancelled_failure(int rank, const TransferFacts& t) {
-  return {Errc::peer_failed, fmt::format("{}: rank {} gave up its {}{}; its own error says why",
-                                         headline(rank, *t.op), t.peer, t.is_send ? "receive" : "send",
-                                         t.bytes == 0 ? "" : fmt::format(" of {} bytes", t.bytes))};
+  return {Errc::peer_failed,
+          fmt::format("{}: rank {} gave up its {}{}; its own error says why", headline(rank, *t.op), t.peer,
+                      t.is_send ? "receive" : "send",
+                      t.bytes == 0 ? "" : fmt::format(" of {}", counted(t.bytes, "byte")))};
 }
 
 Failure algorithm_failure(int rank, const Op& op, int peer) {
@@ -174,8 +176,8 @@ Failure misfit_at_receiver(int rank, const TransferFacts& t, const Misfit& messa
     return {Errc::mismatch,
             fmt::format("{}: {}", headline(rank, *t.op),
                         elements_misfit(sender, message.elements, rank, t.op->channel().elements))};
-  return {Errc::mismatch, fmt::format("{} expects {} bytes from rank {}, which sent {}; {}",
-                                      headline(rank, *t.op), t.bytes, sender, message.bytes, sizes_differ)};
+  return {Errc::mismatch, fmt::format("{} expects {} from rank {}, which sent {}; {}", headline(rank, *t.op),
+                                      counted(t.bytes, "byte"), sender, message.bytes, sizes_differ)};
 }
 
 Failure misfit_at_sender(int rank, const Op& op, const TransferFacts* t, const Misfit& refusal,
@@ -188,7 +190,7 @@ Failure misfit_at_sender(int rank, const Op& op, const TransferFacts* t, const M
       elements_differ(refusal.elements, elements) && (!t || t->bytes == refusal.bytes))
     return {Errc::mismatch, fmt::format("{}: {}", headline(rank, op),
                                         elements_misfit(receiver, refusal.elements, rank, elements))};
-  const std::string sent = t ? fmt::format("{} bytes", t->bytes) : "a message of another size";
+  const std::string sent = t ? counted(t->bytes, "byte") : "a message of another size";
   return {Errc::mismatch, fmt::format("{} sent {} to rank {}, which expects {}; {}", headline(rank, op), sent,
                                       receiver, refusal.bytes, sizes_differ)};
 }

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/limits.h"
 
@@ -76,7 +77,7 @@ std::optional<bench::DdpRow> measured(const DdpBenchOptions& options, int ranks)
   if (options.cut_graphs) argv.emplace_back("--cut-graphs");
   const int code = run_in_foreground(argv);
   if (const auto how = ended_by_signal(code); !how.empty())
-    fmt::print(stderr, "distlab: the process that measures {} ranks {}\n", ranks, how);
+    fmt::print(stderr, "distlab: the process that measures {} {}\n", dist::counted(ranks, "rank"), how);
   return code == exit_ok ? std::optional(bench::read_row(folder.path())) : std::nullopt;
 }
 

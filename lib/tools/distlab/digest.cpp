@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/handles.h"
 
@@ -82,7 +83,7 @@ std::string digest_of(const fs::path& path, std::size_t most, Reads reads) {
     if (reads(each))
       files.push_back(fs::absolute(each));
     else
-      text += fmt::format("{} bytes\n", fs::file_size(each, gone));
+      text += fmt::format("{}\n", dist::counted(fs::file_size(each, gone), "byte"));
   }
   return digest_of_text(text + digests_of(files));
 }

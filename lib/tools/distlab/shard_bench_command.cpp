@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/limits.h"
 #include "dist/dist.h"
@@ -69,9 +70,10 @@ int run_shard_bench(const ShardBenchOptions& options) try {
     dist::fail(dist::Errc::invalid_argument, "--width {} is not a multiple of the 4 heads", options.width);
   if (only_checks()) return exit_ok;
   fmt::print(
-      "shard: a GPT of {} layers, width {}, context {}, {} rows per rank, AdamW; one thread each, {} cores; "
-      "build {}\n\n{:>5}  {:32}{:>10}{:>12}{:>8}\n",
-      options.layers, options.width, options.context, options.batch_size, dist::usable_cores(),
+      "shard: a GPT of {}, width {}, context {}, {} per rank, AdamW; one thread each, {}; build {}\n\n"
+      "{:>5}  {:32}{:>10}{:>12}{:>8}\n",
+      dist::counted(options.layers, "layer"), options.width, options.context,
+      dist::counted(options.batch_size, "row"), dist::counted(dist::usable_cores(), "core"),
       build_info().type, "ranks", "way", "step ms", "tokens/s", "ratio");
   flush_stdout();
   for (const int ranks : options.ranks > 0 ? std::vector{options.ranks} : std::vector{2, 4})
@@ -80,8 +82,8 @@ int run_shard_bench(const ShardBenchOptions& options) try {
       measure_on_this_rank(options);
       dist::destroy_process_group();
     });
-  fmt::print("\nMedians of {} turns of the slowest rank; ratio: of the step times, to the first line.\n",
-             options.repeats);
+  fmt::print("\nMedians of {} of the slowest rank; ratio: of the step times, to the first line.\n",
+             dist::counted(options.repeats, "turn"));
   flush_stdout();
   return exit_ok;
 } catch (const dist::Error& error) {

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "dist/core/counted.h"
+
 #include "distlab/commands.h"
 #include "distlab/process.h"
 #include "distlab/terminal.h"
@@ -50,7 +52,7 @@ void print_output(const TestEntry& entry) {
   const auto& lines = entry.output;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (lines.size() > head + tail && i == head) {
-      fmt::print("    ... {} lines ...\n", lines.size() - head - tail);
+      fmt::print("    ... {} ...\n", dist::counted(lines.size() - head - tail, "line"));
       i = lines.size() - tail;
     }
     fmt::print("    {}\n", lines[i]);

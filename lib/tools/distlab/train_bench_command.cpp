@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 
 #include "distlab/bench/pytorch.h"
@@ -39,8 +40,8 @@ void check_loss(const TrainBenchOptions& options, double ours, double theirs, in
   const double tolerance = options.dtype == "f32" ? 1e-3 : 3e-2;
   if (!(std::abs(ours - theirs) <= tolerance * std::abs(theirs)))
     dist::fail(dist::Errc::internal,
-               "after {} steps PyTorch's loss is {}, but ours is {}: the two do not compute the same", steps,
-               theirs, ours);
+               "after {} PyTorch's loss is {}, but ours is {}: the two do not compute the same",
+               dist::counted(steps, "step"), theirs, ours);
 }
 
 int steps_of_a_turn(const TrainBenchOptions& options, double step) {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "dist/check/who.h"
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/limits.h"
 #include "dist/group/join/environment.h"
@@ -134,8 +135,8 @@ int run(Options options, Guardian& guardian, Signals& signals) {
     err.say("logs are in " + options.log_dir);
   }
   if (sets_omp_threads(own_environment(), nodes.place())) {
-    err.say(fmt::format("OMP_NUM_THREADS=1 for each of {} ranks; set it yourself to use more threads",
-                        nodes.place().local_size));
+    err.say(fmt::format("OMP_NUM_THREADS=1 for each of {}; set it yourself to use more threads",
+                        dist::counted(nodes.place().local_size, "rank")));
   }
   const int code = run_attempts({options, nodes, guardian, signals, out, err}, command);
   signals.let_through();  // no rank runs any more, but a slow reader or other nodes may keep us waiting

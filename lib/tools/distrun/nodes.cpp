@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/group/join/rendezvous.h"
 
@@ -59,10 +60,10 @@ void Nodes::take_number(const Options& options) {
   }
   const auto arrival = static_cast<int>(first->add(key("nodes"), 1)) - 1;
   if (arrival >= options.nodes) {
-    fail(Errc::invalid_argument,
-         "distrun: job \"{}\" at {} already has its {} nodes; for another job choose another --rdzv-id and "
-         "endpoint",
-         run_id_, place_.store_address, options.nodes);
+    fail(
+        Errc::invalid_argument,
+        "distrun: job \"{}\" at {} already has its {}; for another job choose another --rdzv-id and endpoint",
+        run_id_, place_.store_address, dist::counted(options.nodes, "node"));
   }
   place_.node_rank = options.node_rank < 0 ? arrival : options.node_rank;
   const std::string me = fmt::format("{}:{}", host_name(), getpid());
@@ -86,8 +87,8 @@ void Nodes::wait_for_all(const Options& options, const std::vector<std::string>&
       if (error.code() != Errc::timeout) throw;
     }
     if (deadline.passed()) break;
-    err_.say(fmt::format("{} of {} nodes have arrived at {}; waiting up to {:g} s in all for the others",
-                         arrived(), place_.nodes, place_.store_address, options.join_timeout_s));
+    err_.say(fmt::format("arrived at {}: {} of {} nodes; waiting up to {:g} s in all for the others",
+                         place_.store_address, arrived(), place_.nodes, options.join_timeout_s));
   }
   fail(Errc::timeout,
        "distrun: only {} of {} nodes arrived at {} within {} s; is distrun running on the others, with the "

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/counted.h"
 #include "dist/trace/readable.h"
 
 #include "drawing/diagram.h"
@@ -42,7 +43,7 @@ class Drawing {
   std::string draw() {
     if (!trace_.title.empty()) add_line(trace_.title);
     if (trace_.events.empty()) {
-      add_line(fmt::format("this trace of {} ranks has no events", trace_.ranks));
+      add_line(fmt::format("this trace of {} has no events", dist::counted(trace_.ranks, "rank")));
       return std::move(out_);
     }
     add_remarks();
@@ -79,8 +80,8 @@ class Drawing {
       add_remark(fmt::format("{} of {} ranks; the terminal is too narrow for the other {}", shown_,
                              trace_.ranks, trace_.ranks - shown_));
     if (rows.size() < diagram_.moments)
-      add_remark(
-          fmt::format("{} moments in {} rows: a row shows several moments", diagram_.moments, rows.size()));
+      add_remark(fmt::format("{} in {}: a row shows several moments",
+                             dist::counted(diagram_.moments, "moment"), dist::counted(rows.size(), "row")));
   }
 
   // All rows have one unit, with the fewest decimals that distinguish them and whose rounding is at most a

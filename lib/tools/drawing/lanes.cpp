@@ -239,7 +239,7 @@ class Lanes {
       if (!message.send || !message.receive) continue;
       const double x1 = x(message.send->begin), x2 = x(message.receive->end), y1 = y(message.source()),
                    y2 = y(message.destination());
-      const double along = y1 < y2 ? 0.36 : 0.12;  // of the line; where it does not cross another one
+      const double along = y1 < y2 ? 0.36 : 0.12;  // how far along the line: not where two lines cross
       all += text("in on", x1 + along * (x2 - x1), y1 + along * (y2 - y1), fmt::to_string(chunk(message)));
     }
     return all;

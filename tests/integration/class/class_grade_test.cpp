@@ -158,7 +158,7 @@ TEST_F(ClassGrade, ARefusedOneHasNoPointsAndAReason) {
 TEST_F(ClassGrade, AGradersFaultIsTriedTwiceAndThenUngraded) {
   hand_in("ann.cpp", "breaks");
   hand_in("bob.cpp", "right");
-  EXPECT_TRUE(contains(grade({}, 3), "1 of 2 submissions are ungraded"));
+  EXPECT_TRUE(contains(grade({}, 3), "not graded, because the grader failed: 1 of 2 submissions"));
   EXPECT_EQ(builds(), 3);
   EXPECT_EQ(result("ann").at("status"), "ungraded");
   EXPECT_TRUE(contains(result("ann").at("reason"), "no compiler"));
@@ -187,7 +187,7 @@ TEST_F(ClassGrade, WhatIsGradedAndUnchangedIsNotGradedAgain) {
           "echo '{\"isolation\":\"bubblewrap\"}'\n");
   grade();
   const auto seed = distlab::text_of_file(out / "seed");
-  EXPECT_TRUE(contains(grade(), "2 of 2 submissions are graded already"));
+  EXPECT_TRUE(contains(grade(), "already graded: 2 of 2 submissions"));
   EXPECT_EQ(builds(), 2);
   EXPECT_EQ(distlab::text_of_file(out / "seed"), seed) << "the same random tests for those who come late";
   std::ofstream(submissions / "bob/deep/first.cpp") << "right again";
@@ -269,12 +269,12 @@ TEST_F(ClassGrade, InterruptedItEndsAllAndGoesOnLater) {
   hand_in("bob.cpp", "slow right");
   constexpr int timed_out = 124;
   EXPECT_TRUE(contains(grade({}, timed_out, {"timeout", "-s", "INT", "3"}),
-                       "interrupted: 1 of 2 submissions are graded"));
+                       "interrupted; already graded: 1 of 2 submissions"));
   EXPECT_FALSE(fs::exists(out / "results/bob.json"));
   EXPECT_FALSE(fs::exists(out / "grades.csv"));
   EXPECT_FALSE(is_running("sleep\00061.7")) << "the grader's child";
   hand_in("bob.cpp", "right");
-  EXPECT_TRUE(contains(grade(), "1 of 2 submissions are graded already"));
+  EXPECT_TRUE(contains(grade(), "already graded: 1 of 2 submissions"));
   EXPECT_EQ(result("bob").at("score"), 100);
 }
 

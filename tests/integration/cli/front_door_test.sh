@@ -17,18 +17,26 @@ for argument in '' help --help -h; do
   expect 'starts nothing' not called 'cmake|ninja|g\+\+'
 done
 
-begin 'a mistyped command or lab does not wait for the first build'
+begin 'a mistyped command, lab or option does not wait for a build'
 mkdir -p "$tree/lib/tools/distlab/command_line"
-echo 'add_command(app, exit_code, "grade", "Grade your code", grade_lab);' > "$tree/lib/tools/distlab/command_line/labs.cpp"
+printf '%s\n' 'add_command(app, exit_code, "grade", "Grade your code", grade_lab);' 'add_option("-s,--seed", seed);' \
+  > "$tree/lib/tools/distlab/command_line/labs.cpp"
 door grad 1
 expect 'exits 2' exits 2
 expect 'names the word' says 'there is no command "grad"; see ./distlab --help'
 door grade 99
 expect 'exits 2' exits 2
 expect 'names the lab' says 'there is no lab "99"'
+door grade --sed=5 1
+expect 'exits 2' exits 2
+expect 'names the option' says 'there is no option "--sed"; see ./distlab --help'
 expect 'builds nothing' not called 'cmake|ninja'
-door grade 01
-expect 'builds for a lab that exists' called 'ninja -C .* distlab lab_01$'
+door grade --seed=5 01 -- --sed
+expect 'builds for a lab and an option that exist' called 'ninja -C .* distlab lab_01$'
+: > "$calls"
+FAKE_EXIT=2 door grade --sed 5 1
+expect 'once it is built, the program refuses an option' exits 2
+expect 'before the lab is built' not called 'cmake|ninja'
 
 begin 'first start: configures, builds, runs with the arguments as they are'
 door doctor --json 'two words'

@@ -28,7 +28,7 @@ quietly env -u LD_LIBRARY_PATH "$prefix/bin/distrun" --help
 check_consumer() { # PROGRAM
   local said
   said=$("$prefix/bin/distrun" --standalone --nproc-per-node 3 "$1" 2>&1) || fail "$1: $said"
-  grep -q 'consumer: 3 ranks, sum 6' <<< "$said" || fail "$1 printed: $said"
+  grep -q 'consumer: world size 3, sum 6' <<< "$said" || fail "$1 printed: $said"
 }
 
 echo 'find_package(distlab)'
@@ -42,7 +42,7 @@ if [[ -e $build/lib/libdist_mpi.so ]]; then
   echo 'the mpi backend, a plugin beside the library'
   alone=("$prefix/bin/distrun" --standalone --nproc-per-node 1 "$work/by cmake/consumer")
   said=$(DIST_BACKEND=mpi "${alone[@]}" 2>&1) || fail "by the mpi backend: $said"
-  grep -q 'consumer: 1 ranks, sum 1' <<< "$said" || fail "by the mpi backend: $said"
+  grep -q 'consumer: world size 1, sum 1' <<< "$said" || fail "by the mpi backend: $said"
   mv "$plugin" "$work/"
   ! said=$(DIST_BACKEND=mpi "${alone[@]}" 2>&1) || fail 'without its plugin there was an mpi backend'
   grep -q 'libdist_mpi.so cannot be loaded: .*; build distlab again' <<< "$said" || fail "without the plugin: $said"

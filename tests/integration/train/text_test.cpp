@@ -50,7 +50,7 @@ TEST_F(TrainText, LearnsAndWrites) {
   EXPECT_LT(losses[3], losses[1]);
   EXPECT_LT(losses[3], 3.6) << "guessing: " << std::log(92);
   for (const char* part :
-       {"GPT(1 layers, 2 heads, width 32, context 16)", " lr ", " tokens/s, ", " MiB", "update"})
+       {"GPT(1 layer, 2 heads, width 32, context 16)", " lr ", " tokens/s, ", " MiB", "update"})
     EXPECT_TRUE(contains(said.output, part)) << said.output;
   const auto sample = said.output.find("\nA rank ");
   ASSERT_NE(sample, said.output.npos) << said.output;

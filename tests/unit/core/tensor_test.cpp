@@ -105,7 +105,7 @@ TEST(Tensor, ViewInfersOneSize) {
   EXPECT_DIST_ERROR(t.view({-1, 5}), Errc::invalid_argument, "12 elements");
   EXPECT_DIST_ERROR(zeros({0}).view({-1, 0}), Errc::invalid_argument, "instead of -1");
   EXPECT_DIST_ERROR(t.view({5, 3}), Errc::invalid_argument,
-                    "15 elements do not fit a tensor of shape [3, 4] with 12");
+                    "this shape has 15 elements, the tensor of shape [3, 4] has 12");
   EXPECT_DIST_ERROR(t.view({-2, -6}), Errc::invalid_argument, "negative");
 }
 

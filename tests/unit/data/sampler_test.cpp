@@ -100,7 +100,7 @@ TEST(DistributedSampler, OfNoSamplesGivesNone) {
 
 TEST(DistributedSampler, RefusesRanksThatAreNone) {
   EXPECT_DIST_ERROR(DistributedSampler(10, {.num_replicas = 2, .rank = 2}), Errc::invalid_argument,
-                    "rank is 2, but 2 ranks have numbers 0 to 1");
+                    "rank is 2, but num_replicas is 2: ranks have the numbers 0 to 1");
   EXPECT_DIST_ERROR(DistributedSampler(10, {.num_replicas = 2, .rank = -1}), Errc::invalid_argument,
                     "rank is -1");
   EXPECT_DIST_ERROR(DistributedSampler(10, {.num_replicas = 0}), Errc::invalid_argument, "num_replicas is 0");

@@ -235,7 +235,7 @@ const std::vector<Refusal>& refusals() {
          Tensor out = zeros({6}), in = zeros({6});
          all_to_all_single(out, in, {6}, {});
        },
-       {"out_splits has 1 entries"}},
+       {"out_splits has 1 entry;"}},
       {"negative split",
        [](int) {
          Tensor out = zeros({6}), in = zeros({6});

@@ -187,10 +187,10 @@ TEST(DeviceMesh, ErrorsSayWhatWouldBeRight) {
     const auto refuses = [](const std::vector<std::string>& parts, const auto& call) {
       expect_error(Errc::invalid_argument, parts, call);
     };
-    refuses({"a mesh (dp=2, tp=2) at device_mesh_test.cpp:", "4 places, and there are 2 ranks"}, [] {
+    refuses({"a mesh (dp=2, tp=2) at device_mesh_test.cpp:", "it has 4 places for 2 ranks"}, [] {
       init_device_mesh({2, 2}, {"dp", "tp"});
     });
-    refuses({"2 sizes and 1 names"}, [] { init_device_mesh({2, 1}, {"dp"}); });
+    refuses({"2 sizes and 1 name;"}, [] { init_device_mesh({2, 1}, {"dp"}); });
     refuses({"0 sizes and 0 names"}, [] { init_device_mesh({}, {}); });
     refuses({"the name \"dp\" is given to two axes"}, [] { init_device_mesh({2, 1}, {"dp", "dp"}); });
     refuses({"the name \"\" is empty"}, [] { init_device_mesh({2}, {""}); });

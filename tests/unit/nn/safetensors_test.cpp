@@ -116,13 +116,13 @@ TEST_F(Safetensors, SaysWhatIsWrong) {
   write(whole.substr(0, whole.size() - 1));
   expect_refused("it is cut off: its tensors need 24 bytes, and 23 are there");
   write(whole + "x");
-  expect_refused("1 bytes follow the last tensor");
+  expect_refused("the last tensor ends 1 byte before the file does");
   std::string changed = whole;
   changed.back() = 'x';
   write(changed);
   expect_refused("its checksum is");
   write(std::string());
-  expect_refused("0 bytes are not a safetensors file");
+  expect_refused("a file of 0 bytes is not a safetensors file");
   write("PK\3\4 and the rest of a zip file of PyTorch");
   expect_refused("beyond the format's limit of 100000000; is it a safetensors file?");
   write(std::string("\x40\0\0\0\0\0\0\0{}", 10));

@@ -90,7 +90,7 @@ TEST(DataParallel, GradientsAreThoseOfTheWholeBatch) {
 
 TEST(DataParallel, RefusesWhatCannotBe) {
   EXPECT_DIST_ERROR(DataParallel(perceptron, 0), Errc::invalid_argument, "0 replicas");
-  EXPECT_DIST_ERROR(DataParallel(perceptron, 2, {cpu}), Errc::invalid_argument, "1 devices for 2 replicas");
+  EXPECT_DIST_ERROR(DataParallel(perceptron, 2, {cpu}), Errc::invalid_argument, "1 device for 2 replicas");
   DataParallel model(perceptron, 2);
   EXPECT_DIST_ERROR((void)model.forward(ones({4, 5})), Errc::invalid_argument, "5");
 }

@@ -100,7 +100,7 @@ std::string error_of(Kind kind, const Shape& shape) {
 
 TEST(Schedules, ShapesThatDoNotExistAreRefused) {
   EXPECT_EQ(error_of(Kind::gpipe, {0, 4}),
-            "a pipeline of 0 ranks, 4 micro-batches and 1 chunks: each must be at least 1");
+            "a pipeline of 0 ranks, 4 micro-batches and 1 chunk: each must be at least 1");
   EXPECT_EQ(error_of(Kind::zb_h1, {4, 4, 2}),
             "schedule zb-h1 has one chunk per rank; for 2 chunks take interleaved");
 }

@@ -146,7 +146,8 @@ TEST(TensorParallelModel, RefusesWhatItCannotDivide) {
             [&] { parallelize(*make_model(options), mesh["tp"]); });
     options = small_model(2, true, true);
     options.kv_heads = 1;
-    refuses({"1 heads of keys and values cannot"}, [&] { parallelize(*make_model(options), mesh["tp"]); });
+    refuses({"1 head of keys and values cannot", "use a divisor of 1 as"},
+            [&] { parallelize(*make_model(options), mesh["tp"]); });
     options = small_model(2, true, false);
     const auto gpt = make_model(options);
     refuses({"a mesh of one axis is expected, not (tp=2, dp=1)"}, [&] { parallelize(*gpt, mesh); });

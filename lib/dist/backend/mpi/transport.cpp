@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "dist/backend/mpi/types.h"
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/rank_label.h"
 
@@ -97,9 +98,8 @@ void FlightTransport::check_size() {
 
 void FlightTransport::refuse_size(int source, std::string_view sent) const {
   fail(Errc::mismatch,
-       "{} expects {} bytes from rank {}, which sent {}; the sizes of a message and of its receive must be "
-       "equal",
-       headline(options_), options_.bytes, options_.members[source], sent);
+       "{} expects {} from rank {}, which sent {}; the sizes of a message and of its receive must be equal",
+       headline(options_), counted(options_.bytes, "byte"), options_.members[source], sent);
 }
 
 }  // namespace dist::mpi

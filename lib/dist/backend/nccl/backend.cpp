@@ -8,6 +8,7 @@
 
 #include "dist/backend/entries.h"
 #include "dist/backend/nccl/collectives.h"
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
 
@@ -116,8 +117,8 @@ void NcclBackend::connect(const Operation& operation) {
   if (communicator_) return;
   device_api(device().type).load_kernels(device());
   communicator_ = std::make_unique<Communicator>(library_, device(), context_, patience_for(operation));
-  log(LogLevel::info, "NCCL {} has connected the {} ranks of {}", library_->version(),
-      context_.members.size(), context_.group_name);
+  log(LogLevel::info, "NCCL {} has connected the {} of {}", library_->version(),
+      counted(context_.members.size(), "rank"), context_.group_name);
 }
 
 std::shared_ptr<void> NcclBackend::split(const SplitPlace& share, Timeout timeout) {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "dist/backend/liveness_probe.h"
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 
 namespace dist::nccl {
@@ -40,7 +41,7 @@ Communicator::Communicator(std::shared_ptr<Library> library, Device device, cons
   const UniqueId id = agree_on_id(context, patience);
   comm_ = library_->begin(device, size_, id, rank_);
   try {
-    await(patience, fmt::format("NCCL has not connected the {} ranks", size_));
+    await(patience, fmt::format("NCCL has not connected the {}", counted(size_, "rank")));
   } catch (...) {
     abort();
     throw;
@@ -58,7 +59,7 @@ std::unique_ptr<Communicator> Communicator::split(const SplitPlace& share, const
       const std::scoped_lock lock(mutex_);
       library_->begin_split(use(), share.color, share.rank, made.get());
     }
-    await(patience, fmt::format("NCCL has not split the {} ranks", size_));
+    await(patience, fmt::format("NCCL has not split the {}", counted(size_, "rank")));
   } catch (...) {
     (void)made.release();
     abort();
@@ -66,7 +67,7 @@ std::unique_ptr<Communicator> Communicator::split(const SplitPlace& share, const
   }
   if (!*made) return nullptr;
   auto child = std::make_unique<Communicator>(library_, device_, *made, share.rank, share.size);
-  child->await(patience, fmt::format("NCCL has not connected the {} ranks", share.size));
+  child->await(patience, fmt::format("NCCL has not connected the {}", counted(share.size, "rank")));
   return child;
 }
 

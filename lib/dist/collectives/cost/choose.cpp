@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "dist/collectives/algorithms.h"
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 
 namespace dist {
@@ -11,8 +12,8 @@ namespace {
 void check(OpKind collective, const World& at) {
   if (!is_collective(collective)) fail(Errc::internal, "choose: {} is not a collective", name(collective));
   if (at.ranks < 1 || at.nodes < 1 || at.nodes > at.ranks)
-    fail(Errc::invalid_argument, "choose: {} ranks on {} nodes; there is at least one rank on each node",
-         at.ranks, at.nodes);
+    fail(Errc::invalid_argument, "choose: {} on {}; there is at least one rank on each node",
+         counted(at.ranks, "rank"), counted(at.nodes, "node"));
 }
 
 // These collectives are chosen without their size: every rank knows only its own parts.
@@ -64,7 +65,7 @@ Choice choose(OpKind collective, std::size_t bytes, const World& at, const CostM
         fmt::format("{}{} {}", others.empty() ? "" : ", ", all[i].algorithm->name, as_time(all[i].seconds));
   if (others.empty()) return {best, fmt::format("{}, the only one that takes any arguments", best)};
   const std::string size = hides_its_size(collective) ? "for 0 bytes (a rank knows only its own part)"
-                                                      : fmt::format("for {} bytes", bytes);
+                                                      : fmt::format("for {}", counted(bytes, "byte"));
   return {best, fmt::format("{} is estimated at {} {} on {} ranks; the next are {}", best,
                             as_time(all[0].seconds), size, at.ranks, others)};
 }

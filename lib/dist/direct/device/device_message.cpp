@@ -7,6 +7,7 @@
 
 #include <thread>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/kernels.h"
 #include "dist/core/log.h"
@@ -235,9 +236,8 @@ void DeviceMessage::take_through_host() {
 void DeviceMessage::fail_sizes(std::uint64_t sent, std::uint64_t expected) const {
   const int own = options_.members[rank()], other = options_.members[peer_];
   const bool sends = stage_ == Stage::offered;  // otherwise it receives
-  fail(Errc::mismatch,
-       "rank {}: {}: rank {} sends {} bytes, and rank {} expects {}; do both pass equal sizes?", own,
-       str(options_.label), sends ? own : other, sent, sends ? other : own, expected);
+  fail(Errc::mismatch, "rank {}: {}: rank {} sends {}, and rank {} expects {}; do both pass equal sizes?",
+       own, str(options_.label), sends ? own : other, counted(sent, "byte"), sends ? other : own, expected);
 }
 
 int DeviceMessage::wait(std::uint64_t) {

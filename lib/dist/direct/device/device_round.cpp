@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/kernels.h"
 #include "dist/core/log.h"
@@ -135,9 +136,9 @@ TensorView DeviceRound::listed(const Listed& which) {
 void DeviceRound::check_sizes(int to, const TensorView& out, int from, const TensorView& in) const {
   if (out.count == in.count) return;
   fail(Errc::mismatch,
-       "rank {}: {}: group rank {} wants {} bytes of group rank {}, which has {}; do all ranks pass equal "
-       "sizes?",
-       label_.options().members[rank()], str(label_.options().label), to, out.bytes(), from, in.bytes());
+       "rank {}: {}: group rank {} wants {} of group rank {}, which has {}; do all ranks pass equal sizes?",
+       label_.options().members[rank()], str(label_.options().label), to, counted(out.bytes(), "byte"), from,
+       in.bytes());
 }
 
 void DeviceRound::publish_nothing() {
@@ -164,8 +165,9 @@ TensorView DeviceRound::of(int rank, std::int64_t count, int part) {
   TensorView view{nullptr, count, dtype_, peers_.device_};
   if (view.bytes() != bytes)
     fail(Errc::mismatch,
-         "rank {}: {} wants {} bytes of group rank {}, which has {}; do all ranks pass equal sizes?",
-         label_.options().members[this->rank()], str(label_.options().label), view.bytes(), rank, bytes);
+         "rank {}: {} wants {} of group rank {}, which has {}; do all ranks pass equal sizes?",
+         label_.options().members[this->rank()], str(label_.options().label), counted(view.bytes(), "byte"),
+         rank, bytes);
   if (lent_to_ == workers && !works()) return view;
   view.data = count == 0 ? nullptr : peers_.reach(rank, place, label_);
   await_ready(rank);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/kernels.h"
 
@@ -79,9 +80,9 @@ TensorView DeviceTransport::accept(Receiving& receiving) {
   receiving.came.wait();
   if (const std::uint64_t sent = receiving.place.bytes; sent != theirs.bytes()) {
     const TransportOptions options = label_.options();
-    fail(Errc::mismatch,
-         "rank {}: {} expects {} bytes of rank {}, which sends {}; do all ranks pass equal sizes?",
-         options.members[rank()], str(options.label), theirs.bytes(), options.members[receiving.peer], sent);
+    fail(Errc::mismatch, "rank {}: {} expects {} of rank {}, which sends {}; do all ranks pass equal sizes?",
+         options.members[rank()], str(options.label), counted(theirs.bytes(), "byte"),
+         options.members[receiving.peer], sent);
   }
   signals().await(receiving.peer, {Point::sent, receiving.number, rank()}, stream_);
   if (theirs.count > 0) theirs.data = peers_.reach(receiving.peer, receiving.place, label_);

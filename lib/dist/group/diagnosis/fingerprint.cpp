@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "dist/check/who.h"
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/group/control.h"
 #include "dist/group/job_state.h"
@@ -88,9 +89,9 @@ struct Pair {
   const auto told = group.job->tell(
       check::explain_misfit({party(pair.from, true, pair.sent), party(pair.to, false, pair.expected),
                              bytes(pair.sent), bytes(pair.expected)}));
-  fail(Errc::mismatch, "rank {}: {} #{}: rank {} at {} has {} elements for rank {}, which expects {} at {}{}",
+  fail(Errc::mismatch, "rank {}: {} #{}: rank {} at {} has {} for rank {}, which expects {} at {}{}",
        group.global_rank, name(operation.kind), operation.sequence, from, message_of(pair.from).where,
-       pair.sent, to, pair.expected, message_of(pair.to).where, told);
+       counted(pair.sent, "element"), to, pair.expected, message_of(pair.to).where, told);
 }
 
 void check_traffic(const GroupState& group, const Operation& operation,

@@ -7,6 +7,7 @@
 #include <exception>
 #include <utility>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
 #include "dist/group/control.h"
@@ -93,7 +94,7 @@ std::shared_ptr<trace::RankTracer> make_tracer(const Settings& settings, const J
   if (settings.trace_file.empty()) return nullptr;
   return std::make_shared<trace::RankTracer>(
       job.rank, job.world_size,
-      fmt::format("{} rank{}, started by {}", job.world_size, job.world_size == 1 ? "" : "s", job.launcher));
+      fmt::format("{}, started by {}", counted(job.world_size, "rank"), job.launcher));
 }
 
 void start_trace(trace::RankTracer& tracer, const Job& job, const Moment& rank_0) {

@@ -1,5 +1,6 @@
 #include "dist/group/join/blackboard.h"
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/tasking.h"
 
@@ -75,8 +76,8 @@ void Blackboard::refuse(const BoardCall& mine, const std::string& why) {
 
 void Blackboard::refuse_group(const BoardCall& mine, const Sheet& sheet) {
   fail(Errc::mismatch,
-       "rank {}: {} at {}: this rank calls it on a group of {} ranks, others on one of {} other ranks",
-       mine.rank, mine.message.call, mine.message.where, mine.members.size(), sheet.members.size());
+       "rank {}: {} at {}: this rank calls it on a group of {}, others on one of {} other ranks", mine.rank,
+       mine.message.call, mine.message.where, counted(mine.members.size(), "rank"), sheet.members.size());
 }
 
 void Blackboard::lose(int rank, const std::string& how) {

@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/shape.h"
 #include "dist/core/whole_file.h"
@@ -232,8 +233,8 @@ void load_sharded(const fs::path& folder, const Pieces& pieces, Caller) {
   }
   for (std::size_t i = 0; i < pieces.size(); ++i)
     if (filled[i] < pieces[i].data.numel())
-      fail(Errc::invalid_argument, "{} lacks {} elements of \"{}\"; use another save", from.string(),
-           pieces[i].data.numel() - filled[i], pieces[i].name);
+      fail(Errc::invalid_argument, "{} lacks {} of \"{}\"; use another save", from.string(),
+           counted(pieces[i].data.numel() - filled[i], "element"), pieces[i].name);
 }
 
 }  // namespace dist

@@ -7,6 +7,7 @@
 
 #include <fmt/ranges.h>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 
 namespace dist {
@@ -86,18 +87,19 @@ void check_hybrid(const HybridShape& shape, const nn::GptOptions& gpt, int world
     if (!good) fail(Errc::invalid_argument, "{}={} does not divide {}", axis, size, what);
   };
   if (shape.ranks() != world_size)
-    fail(Errc::invalid_argument,
-         "the mesh {} has {} ranks, the job has {}: start as many ranks as the mesh has", shape.str(),
-         shape.ranks(), world_size);
-  refuse_unless(gpt.heads % shape.tp == 0, "tp", shape.tp, fmt::format("the {} heads", gpt.heads));
+    fail(Errc::invalid_argument, "the mesh {} has {}, the job has {}: start as many ranks as the mesh has",
+         shape.str(), counted(shape.ranks(), "rank"), world_size);
+  refuse_unless(gpt.heads % shape.tp == 0, "tp", shape.tp, fmt::format("the {}", counted(gpt.heads, "head")));
   refuse_unless(gpt.kv_heads % shape.tp == 0, "tp", shape.tp,
-                fmt::format("the {} heads of keys and values", gpt.kv_heads));
+                fmt::format("the {} of keys and values", counted(gpt.kv_heads, "head")));
   if (const std::int64_t stages = std::int64_t{shape.pp} * chunks; stages > gpt.layers)
-    fail(Errc::invalid_argument, "pp={}{} needs {} layers, the model has {}", shape.pp,
-         chunks > 1 ? fmt::format(" with {} chunks per rank", chunks) : "", stages, gpt.layers);
+    fail(Errc::invalid_argument, "pp={}{} needs {}, the model has {}", shape.pp,
+         chunks > 1 ? fmt::format(" with {} chunks per rank", chunks) : "", counted(stages, "layer"),
+         gpt.layers);
   if (shape.cp > 1) {
-    refuse_unless(gpt.context % (2 * shape.cp) == 0, "cp", shape.cp,
-                  fmt::format("a context of {} tokens into {} equal parts", gpt.context, 2 * shape.cp));
+    refuse_unless(
+        gpt.context % (2 * shape.cp) == 0, "cp", shape.cp,
+        fmt::format("a context of {} into {} equal parts", counted(gpt.context, "token"), 2 * shape.cp));
     if (shape.cp_row > 0 && shape.cp % shape.cp_row != 0)
       fail(Errc::invalid_argument, "rows of {} ranks do not divide cp={}; choose a divisor of it",
            shape.cp_row, shape.cp);
@@ -107,8 +109,8 @@ void check_hybrid(const HybridShape& shape, const nn::GptOptions& gpt, int world
   }
   if (sequence_parallel)
     refuse_unless(gpt.context / shape.cp % shape.tp == 0, "tp", shape.tp,
-                  fmt::format("the {} tokens of a sequence on each rank, as sequence parallelism has to",
-                              gpt.context / shape.cp));
+                  fmt::format("the {} of a sequence on each rank, as sequence parallelism has to",
+                              counted(gpt.context / shape.cp, "token")));
 }
 
 DeviceMesh make_hybrid_mesh(const HybridShape& shape, Caller at) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/counted.h"
 #include "dist/parallel/pipeline/places.h"
 
 namespace dist::pipeline {
@@ -19,7 +20,8 @@ class Checker {
   // Each returns the sentence, or an empty string.
   std::string wrong_places() {
     if (schedule_.ranks.size() != static_cast<std::size_t>(shape_.ranks))
-      return fmt::format("the schedule has {} lists for {} ranks", schedule_.ranks.size(), shape_.ranks);
+      return fmt::format("the schedule has {} for {}", counted(schedule_.ranks.size(), "list"),
+                         counted(shape_.ranks, "rank"));
     for (std::size_t rank = 0; rank < schedule_.ranks.size(); ++rank)
       for (std::size_t i = 0; i < schedule_.ranks[rank].size(); ++i)
         if (auto wrong = wrong_place(schedule_.ranks[rank][i], {rank, i}); !wrong.empty()) return wrong;

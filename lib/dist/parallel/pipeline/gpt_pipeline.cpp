@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 
 namespace dist {
@@ -12,8 +13,8 @@ namespace dist {
 std::vector<nn::GptSlice> split_by_cost(const nn::GptOptions& options, int stages) {
   const std::int64_t layers = options.layers, width = options.width;
   if (stages > layers)
-    fail(Errc::invalid_argument,
-         "a GPT of {} blocks cannot be cut into {} stages; each has at least one block", layers, stages);
+    fail(Errc::invalid_argument, "a GPT of {} cannot be cut into {} stages; each has at least one block",
+         counted(layers, "block"), stages);
   const double block =
       12.0 * static_cast<double>(width * width) + 2.0 * static_cast<double>(options.context * width);
   const auto cost = [&](std::int64_t first, std::int64_t last) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/shape.h"
 #include "dist/core/view.h"
@@ -77,10 +78,11 @@ Pipeline::Pipeline(std::vector<nn::Module*> stages, pipeline::Schedule schedule,
       rank_(get_rank(options_.group, at)) {
   const pipeline::Shape& shape = schedule_.shape;
   if (const int n = get_world_size(options_.group, at); n != shape.ranks)
-    fail(Errc::invalid_argument, "Pipeline: the schedule is for {} ranks, the group has {}", shape.ranks, n);
+    fail(Errc::invalid_argument, "Pipeline: the schedule is for {}, the group has {}",
+         counted(shape.ranks, "rank"), n);
   if (std::ssize(stages_) != shape.chunks)
-    fail(Errc::invalid_argument, "Pipeline: rank {} passes {} stages, the schedule has {} per rank", rank_,
-         stages_.size(), shape.chunks);
+    fail(Errc::invalid_argument, "Pipeline: rank {} passes {}, the schedule has {} per rank", rank_,
+         counted(stages_.size(), "stage"), shape.chunks);
   if (const std::string wrong = pipeline::check(schedule_); !wrong.empty())
     fail(Errc::invalid_argument, "Pipeline: {}", wrong);
   const auto& list = schedule_.ranks[static_cast<std::size_t>(rank_)];
@@ -112,8 +114,8 @@ void Pipeline::agree(const Tensor& inputs) {
       DType::i64, cpu);
   broadcast(rows, global(0), {.group = options_.group}, where_);
   if (rows.item<std::int64_t>() < shape.micro_batches)
-    fail(Errc::invalid_argument, "Pipeline: the batch has {} rows on rank 0, too few for {} micro-batches",
-         rows.item<std::int64_t>(), shape.micro_batches);
+    fail(Errc::invalid_argument, "Pipeline: the batch has {} on rank 0, too few for {} micro-batches",
+         counted(rows.item<std::int64_t>(), "row"), shape.micro_batches);
   rows_ = rows.item<std::int64_t>();
   for (int stage = 0; stage < shape.stages(); ++stage) {
     if (shape.rank_of(stage) != rank_) continue;

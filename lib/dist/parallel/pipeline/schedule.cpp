@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 
 namespace dist::pipeline {
@@ -94,9 +95,9 @@ Schedule zb_h1(int ranks, int micro_batches) {
 Schedule make_schedule(Kind kind, const Shape& shape) {
   const auto [ranks, micro_batches, chunks] = shape;
   if (ranks < 1 || micro_batches < 1 || chunks < 1)
-    fail(Errc::invalid_argument,
-         "a pipeline of {} ranks, {} micro-batches and {} chunks: each must be at least 1", ranks,
-         micro_batches, chunks);
+    fail(Errc::invalid_argument, "a pipeline of {}, {} and {}: each must be at least 1",
+         counted(ranks, "rank"), counted(micro_batches, "micro-batch", "micro-batches"),
+         counted(chunks, "chunk"));
   if (chunks > 1 && kind != Kind::interleaved)
     fail(Errc::invalid_argument, "schedule {} has one chunk per rank; for {} chunks take interleaved",
          name(kind), chunks);

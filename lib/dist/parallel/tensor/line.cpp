@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "dist/core/axes.h"
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/group/diagnosis/compare_copies.h"
 
@@ -16,9 +17,8 @@ std::vector<Tensor> divided(const Tensor& whole, const TensorLine& line) {
   const std::int64_t time = whole.size(time_axis);
   if (time % line.size() != 0)
     fail(Errc::invalid_argument,
-         "sequence parallel at {}: {} tokens cannot be divided among the {} ranks of {}; give it a multiple "
-         "of them",
-         line.where.str(), time, line.size(), line.axis);
+         "sequence parallel at {}: {} cannot be divided among the {} ranks of {}; give it a multiple of them",
+         line.where.str(), counted(time, "token"), line.size(), line.axis);
   return chunk(whole, line.size(), time_axis, line.where);
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/view.h"
 #include "dist/nn/row_norms.h"
@@ -151,11 +152,10 @@ class Application {
         at == modules_.end() ? nullptr : dynamic_cast<nn::CausalSelfAttention*>(at->module);
     if (!attention || &attention->c_attn() != &linear) return {linear.weight().value.size(0)};
     const std::int64_t heads = attention->heads(), kv_heads = attention->kv_heads(), ranks = line_.size();
-    for (const auto& [count, what] :
-         {std::pair{heads, "heads"}, std::pair{kv_heads, "heads of keys and values"}})
+    for (const auto& [count, what] : {std::pair{heads, ""}, std::pair{kv_heads, " of keys and values"}})
       if (count % ranks != 0)
-        refuse("{} {} cannot be divided among the {} ranks of {}; use a number of ranks that divides them",
-               count, what, ranks, line_.axis);
+        refuse("{}{} cannot be divided among the {} ranks of {}; use a divisor of {} as the number of ranks",
+               counted(count, "head"), what, ranks, line_.axis, count);
     attention->set_first_head(heads / ranks * line_.rank());
     const std::int64_t size = attention->head_size();
     return {heads * size, kv_heads * size, kv_heads * size};

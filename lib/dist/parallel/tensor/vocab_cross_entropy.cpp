@@ -61,7 +61,7 @@ nn::Loss VocabParallelCrossEntropy::forward(const Tensor& logits, const Tensor& 
     nn::fail_shape(who, logits, fmt::format("[batch, ..., {} of {} classes]", own_, classes_));
   const std::int64_t rows = product(Shape(logits.shape().begin(), logits.shape().end() - 1));
   if (!targets.is_defined() || targets.dtype() != DType::i64 || targets.numel() != rows)
-    fail(Errc::invalid_argument, "{}: a target in i64 is expected for each of the {} rows of logits", who,
+    fail(Errc::invalid_argument, "{}: a target in i64 is expected for each row of logits, {} in all", who,
          rows);
   const Tensor on_host = targets.to(cpu);
   const std::int64_t counted = nn::count_targets(who, on_host, classes_, options_.ignore_index);

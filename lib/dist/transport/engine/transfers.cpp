@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "dist/core/counted.h"
 #include "dist/core/log.h"
 #include "dist/transport/engine/connections.h"
 #include "dist/transport/engine/copies.h"
@@ -271,9 +272,8 @@ void Transfers::on_refuse(int peer, const Frame& frame) {
       return &other == op ? misfit_at_sender(rank_, other, nullptr, misfit, peer) : Failure{};
     });
   }
-  log(LogLevel::warn,
-      "rank {} refused a message of an operation that has ended here: it expected {} bytes of {}", peer,
-      frame.bytes, describe_opcode(frame.opcode));
+  log(LogLevel::warn, "rank {} refused a message of an operation that has ended here: it expected {} of {}",
+      peer, counted(frame.bytes, "byte"), describe_opcode(frame.opcode));
 }
 
 void Transfers::on_given_up(std::uint64_t id, bool is_send) {

@@ -7,6 +7,7 @@
 
 #include <sys/resource.h>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/limits.h"
 #include "dist/core/log.h"
@@ -45,8 +46,8 @@ Mesh::Mesh(Store& store, const EndpointOptions& options)
       store_(store, options_),
       linked_(static_cast<std::size_t>(std::max(options.world_size, 0))) {
   if (options.world_size < 1 || options.rank < 0 || options.rank >= options.world_size)
-    fail(Errc::invalid_argument, "rank {} of a world of {} ranks: ranks go from 0 to world size - 1",
-         options.rank, options.world_size);
+    fail(Errc::invalid_argument, "rank {} of a world of {}: ranks go from 0 to world size - 1", options.rank,
+         counted(options.world_size, "rank"));
   if (options.transport != "auto" && options.transport != "shm" && options.transport != "tcp")
     fail(Errc::invalid_argument, "transport '{}' (DIST_TRANSPORT): choose auto, shm, tcp or plain",
          options.transport);

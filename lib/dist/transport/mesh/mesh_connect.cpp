@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/limits.h"
 #include "dist/core/log.h"
@@ -181,16 +182,16 @@ void Mesh::link(int peer, Handshake& talk) {
     return link(peer, std::make_unique<TcpLink>(peer, engine_->events(), talk.take_socket()));
   auto descriptors = talk.take_descriptors();
   if (descriptors.size() != 3)
-    fail(Errc::connection, "rank {} sent {} descriptors instead of 3; do all ranks run the same build?", peer,
-         descriptors.size());
+    fail(Errc::connection, "rank {} sent {} instead of 3; do all ranks run the same build?", peer,
+         counted(descriptors.size(), "descriptor"));
   const HandshakeMessage& greeting = talk.greeting();
   auto theirs = std::make_shared<SharedSegment>(std::move(descriptors[0]), std::move(descriptors[1]),
                                                 static_cast<int>(greeting.rings));
   theirs->close_memory_fd();
   if (theirs->rings() != shared_segment_->rings())
     fail(Errc::mismatch,
-         "rank {} sees {} ranks on this host, rank {} sees {}; check DIST_HOST_ID and DIST_TRANSPORT", peer,
-         theirs->rings(), mine_.rank, shared_segment_->rings());
+         "rank {} sees {} on this host, rank {} sees {}; check DIST_HOST_ID and DIST_TRANSPORT", peer,
+         counted(theirs->rings(), "rank"), mine_.rank, shared_segment_->rings());
   const RingLink::Rooms rooms{shared_segment_, std::move(theirs), roster_.local_index(mine_.rank),
                               roster_.local_index(peer)};
   PeerArena arena{map_arena(peer, descriptors[2].get(), greeting.arena_bytes), greeting.arena_base};

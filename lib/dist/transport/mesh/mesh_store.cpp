@@ -4,6 +4,7 @@
 
 #include <fmt/ranges.h>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
 
@@ -25,9 +26,8 @@ void MeshStore::publish(const RankAddress& mine) {
   int world_size = 0, rank = 0;
   std::istringstream(to_string(said)) >> world_size >> rank;
   if (world_size != mine.world_size)
-    fail(Errc::mismatch,
-         "rank {} was told that the world has {} ranks, but rank {} was told {}; check WORLD_SIZE", rank,
-         world_size, mine.rank, mine.world_size);
+    fail(Errc::mismatch, "rank {} was told that the world has {}, but rank {} was told {}; check WORLD_SIZE",
+         rank, counted(world_size, "rank"), mine.rank, mine.world_size);
   const std::string text = mine.str();
   if (to_string(store_.compare_set(card_key(mine.rank), {}, to_bytes(text))) != text)
     fail(Errc::mismatch, "two processes say that they are rank {}; check RANK of each (store {})", mine.rank,

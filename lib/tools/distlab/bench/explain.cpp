@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "dist/collectives/algorithms.h"
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/transport/endpoint.h"
 
@@ -39,9 +40,10 @@ std::string explain(const Plan& plan, std::uint64_t bytes, const dist::KnownCost
   const std::string source = costs.file.empty()
                                  ? "Default figures; to measure this machine: ./distlab bench --calibrate"
                                  : fmt::format("Measured by --calibrate ({}):", costs.file.string());
-  const std::string turns = share_cores ? fmt::format(", which share {} cores", cores) : "";
-  std::string text = fmt::format("{} of {} bytes on {} ranks of one machine{}.\n{}\n{}.\n\n",
-                                 name(plan.collective), bytes, plan.ranks, turns, source, figures_of(model));
+  const std::string turns = share_cores ? fmt::format(", which share {}", dist::counted(cores, "core")) : "";
+  std::string text = fmt::format("{} of {} on {} of one machine{}.\n{}\n{}.\n\n", name(plan.collective),
+                                 dist::counted(bytes, "byte"), dist::counted(plan.ranks, "rank"), turns,
+                                 source, figures_of(model));
   text += fmt::format("  {:<19}{:>11}  {}\n", "algorithm", "estimate us", "when it is used, and its cost");
   for (const auto& [entry, seconds, not_considered] : dist::estimates(kind, bytes, at, model)) {
     const char mark = entry->name == choice.algorithm ? '*' : ' ';

@@ -8,6 +8,7 @@
 
 #include "dist/backend/backend.h"
 #include "dist/collectives/algorithms.h"
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 
 namespace distlab::bench {
@@ -118,7 +119,8 @@ void check_numbers(const BenchOptions& options, const Plan& plan) {
   if (plan.root < 0 || plan.root >= plan.ranks)
     fail(Errc::invalid_argument, "--root is {}; it must be from 0 to {}", plan.root, plan.ranks - 1);
   if (options.min > options.max)
-    fail(Errc::invalid_argument, "--min is {} bytes, but --max is only {}", options.min, options.max);
+    fail(Errc::invalid_argument, "--min is {}, but --max is only {}", dist::counted(options.min, "byte"),
+         options.max);
   constexpr std::uint64_t most = std::uint64_t{16} << 30;
   if (options.max > most)
     fail(Errc::invalid_argument, "--max is {} bytes; it must be at most 16 GiB", options.max);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "dist/backend/nccl/library.h"
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 
 #include "distlab/bench/measure.h"
@@ -76,8 +77,8 @@ class Bench {
     row.wrong = check(question, ours, slots[0]);
     row.algorithm = ours.algorithm();
     if (theirs && check(question, *theirs, slots[0]) > 0)
-      dist::fail(dist::Errc::internal, "{} returned a wrong result for {} of {} bytes", run_.peer_title,
-                 name(plan.collective), size);
+      dist::fail(dist::Errc::internal, "{} returned a wrong result for {} of {}", run_.peer_title,
+                 name(plan.collective), dist::counted(size, "byte"));
     in_->clear();
     out_->clear();
     const Effort effort{run_.options.iterations, run_.options.repeats,
@@ -130,7 +131,8 @@ class Bench {
     std::int64_t wrong = 0;
     for (const Row& each : rows_) wrong += each.wrong;
     if (wrong == 0) return exit_ok;
-    if (prints_) fmt::print(stderr, "distlab: {} elements are wrong; see the rows above\n", wrong);
+    if (prints_)
+      fmt::print(stderr, "distlab: {} wrong; see the rows above\n", dist::counted(wrong, "element"));
     return exit_failed;
   }
 

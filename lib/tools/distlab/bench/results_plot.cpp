@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/counted.h"
+
 #include "distlab/bench/results.h"
 
 namespace distlab::bench {
@@ -20,7 +22,8 @@ Plot as_plot(const Run& run, const std::vector<Row>& rows) {
   const bool chosen = run.plan.algorithms.size() == 1 && run.plan.algorithms[0].empty();
   const bool several_forms = forms(run.plan.collective).size() > 1;
   Plot plot;
-  plot.title = fmt::format("{} {} on {} ranks", name(run.plan.collective), run.options.dtype, run.plan.ranks);
+  plot.title = fmt::format("{} {} on {}", name(run.plan.collective), run.options.dtype,
+                           dist::counted(run.plan.ranks, "rank"));
   plot.x = {"bytes", Unit::bytes};
   plot.y = {"time per call", Unit::seconds};
   const std::string& first = rows.front().algorithm;

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/counted.h"
+
 #include "distlab/bench/statistics.h"
 #include "distlab/build_info.h"
 
@@ -77,9 +79,10 @@ std::string peculiarities(const Run& run) {
 std::string title(const Run& run) {
   const auto all_forms = forms(run.plan.collective);
   const bool alone = all_forms.size() == 1;
-  std::string text = fmt::format("{}{} on {} ranks, {} cores: backend {}{}; build {}\n",
-                                 name(run.plan.collective), what_is_reduced(run), run.plan.ranks,
-                                 run.options.cores, run.backend, peculiarities(run), build_info().type);
+  std::string text =
+      fmt::format("{}{} on {}, {}: backend {}{}; build {}\n", name(run.plan.collective), what_is_reduced(run),
+                  dist::counted(run.plan.ranks, "rank"), dist::counted(run.options.cores, "core"),
+                  run.backend, peculiarities(run), build_info().type);
   text += warning_of_build();
   if (!run.peer.empty())
     text += fmt::format(
@@ -87,7 +90,7 @@ std::string title(const Run& run) {
         run.peer_title);
   text += fmt::format("Memory: {:.1f} GB/s read and written, with {} copying at the same time.\n",
                       run.bandwidth / 1e9,
-                      run.plan.on_device ? "one rank per GPU" : fmt::format("{} ranks", run.plan.ranks));
+                      run.plan.on_device ? "one rank per GPU" : dist::counted(run.plan.ranks, "rank"));
   if (run.meeting > 0)
     text += fmt::format("Meeting: {} us until every rank has seen a cache line of every other rank.\n",
                         number(run.meeting * 1e6));
@@ -118,8 +121,9 @@ std::string line(const Run& run, const std::vector<Row>& rows) {
 
 std::string explanation(const Run& run, const std::vector<Row>& rows) {
   std::string text = fmt::format(
-      "\ntime: median of {} batches on the slowest rank. GB/s: algbw = size/time, busbw = {:.3g} algbw.\n",
-      run.options.repeats, bus_factor(run.plan.collective, run.plan.ranks));
+      "\ntime: median of {} on the slowest rank. GB/s: algbw = size/time, busbw = {:.3g} algbw.\n",
+      dist::counted(run.options.repeats, "batch", "batches"),
+      bus_factor(run.plan.collective, run.plan.ranks));
   text += fmt::format(
       "limit: the time that memory alone{} would take / our time; caches can be faster than memory.\n",
       run.meeting > 0 && meets(run.plan.collective) ? ", or a meeting alone," : "");

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 
 #include "distlab/class/crew.h"
@@ -117,9 +118,8 @@ bool ClassGrading::grade(const Entries& entries, const ClassGradeOptions& option
       },
       [&](const std::vector<std::string>& names) { progress.show(names); });
   if (!is_done)
-    fmt::print(stderr,
-               "interrupted: {} of {} submissions are graded; the same command continues from there\n",
-               results_.size(), entries.all.size());
+    fmt::print(stderr, "interrupted; already graded: {} of {}; the same command continues from there\n",
+               results_.size(), dist::counted(entries.all.size(), "submission"));
   return is_done;
 }
 
@@ -133,9 +133,8 @@ int ClassGrading::write_tables() {
       std::ranges::count(grades.results, ClassResult::Status::ungraded, &ClassResult::status);
   if (const auto warning = caveat(grades); !warning.empty()) fmt::print("{}\n", warning);
   if (ungraded > 0)
-    fmt::print(
-        "{} of {} submissions are ungraded because the grader failed; the same command tries them again\n",
-        ungraded, grades.results.size());
+    fmt::print("not graded, because the grader failed: {} of {}; the same command tries again\n", ungraded,
+               dist::counted(grades.results.size(), "submission"));
   if (is_written)
     fmt::print("{}\n{}\n", (output_ / "grades.csv").string(), (output_ / "report.html").string());
   return is_written && ungraded == 0 ? exit_ok : exit_missing;

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/counted.h"
+
 #include "distlab/class/grades.h"
 #include "distlab/class/html.h"
 #include "distlab/class/tally.h"
@@ -24,12 +26,11 @@ std::string bar(int part, int whole) {
 
 std::string numbers(const ClassGrades& grades, const ClassTally& tally) {
   return fmt::format(
-      "<p>{} submissions: {} graded, {} refused (0 points), {} ungraded, {} flaky. Mean {:.1f}, median "
-      "{:.1f} of "
-      "{} points.</p>\n<p class=\"note\">Each was graded twice, with seeds {} and {}; the lower score "
+      "<p>{}: {} graded, {} refused (0 points), {} ungraded, {} flaky. Mean {:.1f}, median {:.1f} of {} "
+      "points.</p>\n<p class=\"note\">Each was graded twice, with seeds {} and {}; the lower score "
       "counts.</p>\n",
-      grades.results.size(), tally.graded, tally.refused, tally.ungraded, tally.flaky, tally.mean,
-      tally.median, full_score, grades.seed, grades.seed + 1);
+      dist::counted(grades.results.size(), "submission"), tally.graded, tally.refused, tally.ungraded,
+      tally.flaky, tally.mean, tally.median, full_score, grades.seed, grades.seed + 1);
 }
 
 std::string histogram(const ClassTally& tally) {
@@ -50,9 +51,9 @@ std::string pass_rates(const ClassTally& tally) {
       "<h2>Tests</h2>\n<p class=\"note\">How many of the graded submissions pass each test.</p>\n<table>\n";
   for (const auto& test : tally.tests) {
     text += fmt::format(
-        "<tr><td><code>{}</code></td><td class=\"number\">{} points</td>{}<td class=\"number\">{} of "
-        "{}</td></tr>\n",
-        html_text(test.name), test.points, bar(test.passed, tally.graded), test.passed, tally.graded);
+        "<tr><td><code>{}</code></td><td class=\"number\">{}</td>{}<td class=\"number\">{} of {}</td></tr>\n",
+        html_text(test.name), dist::counted(test.points, "point"), bar(test.passed, tally.graded),
+        test.passed, tally.graded);
   }
   return text + "</table>\n";
 }
@@ -89,9 +90,9 @@ std::string lists(const ClassGrades& grades) {
   };
   const auto reason = [](const ClassResult& result) { return result.reason; };
   const auto both = [](const ClassResult& result) {
-    return fmt::format("{} points with seed {}, {} with seed {}", result.gradings.front().score,
-                       result.gradings.front().seed, result.gradings.back().score,
-                       result.gradings.back().seed);
+    return fmt::format("{} with seed {}, {} with seed {}",
+                       dist::counted(result.gradings.front().score, "point"), result.gradings.front().seed,
+                       result.gradings.back().score, result.gradings.back().seed);
   };
   return list_of(grades, "Ungraded: the grader failed twice", with(Status::ungraded), reason) +
          list_of(grades, "Flaky: the two gradings differ", &ClassResult::is_flaky, both) +

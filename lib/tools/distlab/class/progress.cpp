@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "dist/core/counted.h"
+
 #include "distlab/results/text.h"
 
 namespace distlab {
@@ -17,7 +19,7 @@ std::string in_a_line(const std::string& bytes) {
 }
 
 ClassProgress::ClassProgress(std::size_t all, std::size_t to_do) : all_(all), to_do_(to_do) {
-  if (to_do < all) fmt::print("{} of {} submissions are graded already\n", all - to_do, all);
+  if (to_do < all) fmt::print("already graded: {} of {}\n", all - to_do, dist::counted(all, "submission"));
 }
 
 void ClassProgress::add(const ClassResult& result) {

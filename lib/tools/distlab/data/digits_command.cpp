@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/counted.h"
 #include "dist/core/whole_file.h"
 
 #include "distlab/commands.h"
@@ -30,7 +31,7 @@ void write_sheet(const DigitsOptions& options) {
   constexpr std::size_t columns = 25;
   const auto digits = draw(options, options.count.value_or(500));
   dist::write_whole_file(options.sheet, contact_sheet(digits, columns));
-  fmt::print("{} digits: {}\n", digits.size(), options.sheet.string());
+  fmt::print("{}: {}\n", dist::counted(digits.size(), "digit"), options.sheet.string());
 }
 
 }  // namespace

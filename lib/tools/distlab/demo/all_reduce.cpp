@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/dist.h"
 
@@ -64,8 +65,8 @@ void all_reduce_64_mib() {
     if (rank == 0) {
       const double seconds = slowest.item<double>();
       const double algorithm = static_cast<double>(t.nbytes()) / seconds / 1e9;
-      fmt::print("   {} ranks on {} cores: all {} elements are right on every rank\n", n,
-                 std::thread::hardware_concurrency(), elements);
+      fmt::print("   {} ranks on {}: all {} elements are right on every rank\n", n,
+                 dist::counted(std::thread::hardware_concurrency(), "core"), elements);
       fmt::print(
           "   {:.1f} ms: algbw {:.2f} GB/s, busbw {:.2f} GB/s (as in nccl-tests: algbw is bytes / time, "
           "busbw\n"

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "dist/backend/backend.h"
+#include "dist/core/counted.h"
 
 #include "distlab/doctor/nccl_choices.h"
 #include "distlab/process.h"
@@ -21,7 +22,7 @@ NcclAnswer ask_nccl(std::size_t gpus) {
                     "bench", "all_reduce", "--backend", "nccl", "-n", std::to_string(gpus), "--min", "1MiB",
                     "--max", "1MiB", "--iters", "1", "--repeat", "1"});
   if (said.exit_code != 0)
-    return {{topic, Health::bad, fmt::format("an all_reduce of {} ranks failed", gpus),
+    return {{topic, Health::bad, fmt::format("an all_reduce of {} failed", dist::counted(gpus, "rank")),
              "see NCCL_DEBUG=WARN ./distlab bench all_reduce --backend nccl"},
             ""};
   const NcclChoices choices = nccl_choices(said.output);

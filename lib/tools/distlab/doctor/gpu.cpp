@@ -7,6 +7,7 @@
 
 #include "dist/backend/auto_choice.h"
 #include "dist/backend/backend.h"
+#include "dist/core/counted.h"
 #include "dist/core/device.h"
 
 #include "distlab/build_info.h"
@@ -90,8 +91,8 @@ Finding describe_auto() {
   if (dist::default_device(0, &why).type == dist::DeviceType::cpu) return found("host, on the CPU");
   const int gpus = dist::device_api(dist::DeviceType::cuda).count();
   if (!dist::backend_named("nccl").available(&why)) return found(fmt::format("cuda ({})", why));
-  return found(fmt::format("nccl for up to {} rank{}; cuda for more ranks, which share a GPU", gpus,
-                           gpus == 1 ? "" : "s"));
+  return found(
+      fmt::format("nccl for up to {}; cuda for more ranks, which share a GPU", dist::counted(gpus, "rank")));
 }
 
 }  // namespace

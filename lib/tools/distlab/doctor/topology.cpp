@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "dist/core/counted.h"
+
 namespace distlab {
 namespace {
 
@@ -182,9 +184,9 @@ void explain_network(const std::vector<NetworkCard>& cards, std::vector<Finding>
   if (fabric > 0)
     findings.push_back(
         {"fabric", Health::good,
-         fmt::format("{} port{} up: NCCL between hosts should choose IB; backend auto is nccl where every "
+         fmt::format("{} up: NCCL between hosts should choose IB; backend auto is nccl where every "
                      "rank has a GPU of its own",
-                     fabric, fabric == 1 ? "" : "s"),
+                     dist::counted(fabric, "port")),
          ""});
   else if (down.empty())
     findings.push_back({"fabric", Health::good,

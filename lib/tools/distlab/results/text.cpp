@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/counted.h"
+
 namespace distlab {
 namespace {
 
@@ -115,8 +117,8 @@ std::string summary(const GradeRecord& record) {
   if (!record.grade) return record.is_finished ? "ungraded" : "grading has not finished";
   const auto& grade = *record.grade;
   if (!record.is_finished)
-    return fmt::format("grading has not finished: {} points in {} tests so far", grade.score,
-                       grade.tests.size());
+    return fmt::format("grading has not finished: {} in {} so far", dist::counted(grade.score, "point"),
+                       dist::counted(grade.tests.size(), "test"));
   return fmt::format("{} of {} points", grade.score, grade.max_score);
 }
 

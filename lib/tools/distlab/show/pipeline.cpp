@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/whole_file.h"
 #include "dist/parallel/pipeline/check.h"
@@ -37,9 +38,10 @@ struct Example {
 Example example_of(Kind kind, int chunks, const PipelineOptions& options) {
   const Shape shape{options.ranks, options.micro_batches, chunks};
   if (shape.stages() * shape.micro_batches > most_forwards)
-    dist::fail(dist::Errc::invalid_argument,
-               "{} ranks, {} micro-batches and {} chunks are {} forwards; at most {} are drawn", shape.ranks,
-               shape.micro_batches, chunks, shape.stages() * shape.micro_batches, most_forwards);
+    dist::fail(dist::Errc::invalid_argument, "{}, {} and {} are {} forwards; at most {} are drawn",
+               dist::counted(shape.ranks, "rank"),
+               dist::counted(shape.micro_batches, "micro-batch", "micro-batches"),
+               dist::counted(chunks, "chunk"), shape.stages() * shape.micro_batches, most_forwards);
   // Chunks divide the work of a rank.
   const StageTimes times{options.times[0] / chunks, options.times[1] / chunks, options.times[2] / chunks};
   Schedule schedule = make_schedule(kind, shape);
@@ -50,7 +52,8 @@ Example example_of(Kind kind, int chunks, const PipelineOptions& options) {
 
 std::string title(const Example& example) {
   const auto [p, m, v] = example.shape;
-  return fmt::format("{}: {} ranks, {} micro-batches{}", name(example.kind), p, m,
+  return fmt::format("{}: {}, {}{}", name(example.kind), dist::counted(p, "rank"),
+                     dist::counted(m, "micro-batch", "micro-batches"),
                      v > 1 ? fmt::format(", {} chunks per rank", v) : "");
 }
 

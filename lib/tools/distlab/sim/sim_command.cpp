@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/sim/topology_file.h"
 #include "dist/simulate/simulate_collective.h"
@@ -126,7 +127,7 @@ class Curves {
     const auto one = !over_bytes_
                          ? fmt::format(" of {}", readable(static_cast<double>(sweep.bytes[0]), Unit::bytes))
                      : several_ranks_ ? std::string()
-                                      : fmt::format(" on {} ranks", sweep.ranks[0]);
+                                      : fmt::format(" on {}", dist::counted(sweep.ranks[0], "rank"));
     plot_.title = fmt::format("{}{}, simulated on {}", options.what, one, topology.name);
     plot_.x =
         over_bytes_ ? PlotAxis{what_bytes_are(collective), Unit::bytes} : PlotAxis{"ranks", Unit::count};
@@ -138,7 +139,7 @@ class Curves {
     const auto& cost = result.cost;
     if (cost.virtual_time_s <= 0)
       return;  // one rank alone takes no time, which a logarithmic axis cannot show
-    const std::string label = several_ranks_ ? fmt::format("{} ranks", run.ranks) : "";
+    const std::string label = several_ranks_ ? dist::counted(run.ranks, "rank") : "";
     const auto is_ours = [&](const PlotLine& line) {
       return line.family == cost.algorithm && line.label == label;
     };

@@ -2,6 +2,7 @@
 // parts each message carries.
 #include <fmt/format.h>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/dist.h"
 #include "dist/simulate/simulate_collective.h"
@@ -76,8 +77,8 @@ void trace_collective(const SimOptions& options, dist::OpKind collective, const 
   report.trace.title = fmt::format("{}{}{}, {}", options.what, how.algorithm.empty() ? "" : " by ",
                                    how.algorithm, report.trace.title);
   dist::trace::write_file(report.trace, options.trace);
-  fmt::print(stderr, "the events of {} messages are in {}; to draw them: ./distlab trace {}\n",
-             report.messages, options.trace.string(), options.trace.string());
+  fmt::print(stderr, "the events of {} are in {}; to draw them: ./distlab trace {}\n",
+             dist::counted(report.messages, "message"), options.trace.string(), options.trace.string());
 }
 
 }  // namespace distlab

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/data/digits.h"
 #include "dist/data/mnist.h"
@@ -22,8 +23,8 @@ Samples mnist(const std::filesystem::path& folder, data::Split split, std::int64
   auto images = std::make_unique<data::Images>(data::load_mnist(folder, split));
   const std::int64_t size = images->size();
   if (wanted > size)
-    dist::fail(dist::Errc::invalid_argument, "{} is {}, but MNIST in {} has only {} such images", option,
-               wanted, folder.string(), size);
+    dist::fail(dist::Errc::invalid_argument, "{} is {}, but MNIST in {} has only {}", option, wanted,
+               folder.string(), dist::counted(size, "such image"));
   return {std::move(images), wanted > 0 ? wanted : size};
 }
 

@@ -7,6 +7,6 @@ int main() {
   auto t = dist::full({4}, dist::get_rank() + 1);
   dist::all_reduce(t);
   if (dist::get_rank() == 0)
-    fmt::print("consumer: {} ranks, sum {}\n", dist::get_world_size(), t[0].item<int>());
+    fmt::print("consumer: world size {}, sum {}\n", dist::get_world_size(), t[0].item<int>());
   dist::destroy_process_group();
 }

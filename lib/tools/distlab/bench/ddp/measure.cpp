@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 
+#include "dist/core/counted.h"
 #include "dist/core/device.h"
 #include "dist/core/fail.h"
 #include "dist/core/whole_file.h"
@@ -56,10 +57,9 @@ dist::Device device_of_this_rank(const DdpBenchOptions& options) {
 void check_loss(const DdpBenchOptions& options, double ours, double theirs) {
   const double tolerance = options.device == "cpu" ? 1e-3 : 3e-2;
   if (std::abs(ours - theirs) > tolerance * std::abs(theirs))
-    dist::fail(
-        dist::Errc::internal,
-        "after {} steps PyTorch's loss on rank {} is {}, but ours is {}: the two do not compute the same",
-        warm_up_steps, dist::get_rank(), theirs, ours);
+    dist::fail(dist::Errc::internal,
+               "after {} PyTorch's loss on rank {} is {}, but ours is {}: the two do not compute the same",
+               dist::counted(warm_up_steps, "step"), dist::get_rank(), theirs, ours);
 }
 
 int steps_of_a_turn(const DdpBenchOptions& options, double seconds_a_step) {

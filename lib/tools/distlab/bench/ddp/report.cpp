@@ -2,15 +2,17 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/counted.h"
+
 #include "distlab/build_info.h"
 
 namespace distlab::bench {
 
 std::string title(const DdpRun& run) {
   std::string text =
-      fmt::format("ddp: a ConvNet, batch {} per rank, one thread each, {} cores; backend {}; build {}\n",
-                  run.options.batch_size, run.cores, run.options.device == "cpu" ? "host" : "auto, on GPUs",
-                  build_info().type);
+      fmt::format("ddp: a ConvNet, batch {} per rank, one thread each, {}; backend {}; build {}\n",
+                  run.options.batch_size, dist::counted(run.cores, "core"),
+                  run.options.device == "cpu" ? "host" : "auto, on GPUs", build_info().type);
   text += warning_of_build();
   if (run.options.device == "cpu" && build_info().onednn.empty())
     text += "Built without oneDNN: layers are slow, so communication is a small part of a step.\n";
@@ -38,10 +40,10 @@ std::string line(const DdpRun& run, const DdpRow& row) {
 
 std::string explanation(const DdpRun& run) {
   std::string text = fmt::format(
-      "\nMedians of {} turns of the slowest rank. compute: the model alone, on all ranks at the same time;\n"
+      "\nMedians of {} of the slowest rank. compute: the model alone, on all ranks at the same time;\n"
       "comm: the all-reduces of its buckets alone; exposed: the part of them that backward did not hide;\n"
       "bound: 1.1 times the longer of both, plus 1 ms; scaling: images/s over n times those of 1 rank.\n",
-      run.options.repeats);
+      dist::counted(run.options.repeats, "turn"));
   if (run.options.device != "cpu")
     text +=
         "graphs: the recorded graphs of a step alone, on all ranks at the same time, and how much longer a "
@@ -49,8 +51,8 @@ std::string explanation(const DdpRun& run) {
         "takes.\n";
   for (const DdpRow& row : run.rows) {
     if (row.ranks > run.cores)
-      text += fmt::format("{} ranks share {} cores, so their scaling is at most {:.0f} %.\n", row.ranks,
-                          run.cores, 100. * run.cores / row.ranks);
+      text += fmt::format("{} ranks share {}, so their scaling is at most {:.0f} %.\n", row.ranks,
+                          dist::counted(run.cores, "core"), 100. * run.cores / row.ranks);
   }
   return text;
 }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "dist/core/counted.h"
+
 #include "distlab/build_info.h"
 
 namespace distlab::bench {
@@ -32,10 +34,9 @@ double ratio_to_graphs(const TrainRun& run) {
 
 std::string as_text(const TrainRun& run) {
   const auto& o = run.options;
-  std::string text =
-      fmt::format("train: {}, {:.2f} million parameters, batch {}, {} on {}, {}; build {}\n", run.model,
-                  static_cast<double>(run.parameters) / 1e6, o.batch_size, o.dtype, o.device,
-                  o.threads == 1 ? "1 thread" : fmt::format("{} threads", o.threads), build_info().type);
+  std::string text = fmt::format("train: {}, {:.2f} million parameters, batch {}, {} on {}, {}; build {}\n",
+                                 run.model, static_cast<double>(run.parameters) / 1e6, o.batch_size, o.dtype,
+                                 o.device, dist::counted(o.threads, "thread"), build_info().type);
   text += warning_of_build();
   if (o.device == "cpu" && build_info().onednn.empty())
     text += "Built without oneDNN: layers are slow, and use one thread.\n";
@@ -54,9 +55,9 @@ std::string as_text(const TrainRun& run) {
     text += fmt::format("\nThe graphs of a step alone take {:.2f} ms; a step takes {:.2f} times as long.\n",
                         run.graphs_alone * kilo, ratio_to_graphs(run));
   return text + fmt::format(
-                    "\nMedians of {} turns of {} steps. cpu: the CPU time of a step, of all threads; peak: "
-                    "the most memory of the process.\n",
-                    o.repeats, run.steps);
+                    "\nMedians of {} of {}. cpu: the CPU time of a step, of all threads; peak: the most "
+                    "memory of the process.\n",
+                    dist::counted(o.repeats, "turn"), dist::counted(run.steps, "step"));
 }
 
 std::string as_json(const TrainRun& run) {

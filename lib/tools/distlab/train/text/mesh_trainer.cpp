@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/data/data_loader.h"
 #include "dist/data/sampler.h"
@@ -59,8 +60,8 @@ void check_mesh(const TrainOptions& options) {
   const auto& text = options.text;
   const dist::HybridShape shape = dist::parse_hybrid_shape(text.mesh);
   if (options.ranks > 0 && options.ranks != shape.ranks())
-    fail(Errc::invalid_argument, "--mesh {} has {} ranks, --nproc says {}; leave --nproc out", text.mesh,
-         shape.ranks(), options.ranks);
+    fail(Errc::invalid_argument, "--mesh {} has {}, --nproc says {}; leave --nproc out", text.mesh,
+         dist::counted(shape.ranks(), "rank"), options.ranks);
   if (options.device != "cpu") fail(Errc::invalid_argument, "--mesh trains on the CPU; leave --device out");
   if (text.dtype != "f32" && text.verify)
     fail(Errc::invalid_argument, "--verify compares with one rank in f64; leave --dtype {} out", text.dtype);
@@ -77,8 +78,8 @@ void check_mesh(const TrainOptions& options) {
   if (text.chunks > 1 && text.schedule != "interleaved")
     fail(Errc::invalid_argument, "--chunks {} needs --schedule interleaved", text.chunks);
   if (options.batch_size.value_or(default_text_batch) < text.micro_batches)
-    fail(Errc::invalid_argument, "--micro-batches {} are more than the {} blocks of a batch",
-         text.micro_batches, options.batch_size.value_or(default_text_batch));
+    fail(Errc::invalid_argument, "--micro-batches {} are more than the {} of a batch", text.micro_batches,
+         dist::counted(options.batch_size.value_or(default_text_batch), "block"));
   if (constexpr int most = 1024; text.simulate.empty() && shape.ranks() > most)
     fail(Errc::invalid_argument, "--mesh {} has {} ranks; at most {} can be started", text.mesh,
          shape.ranks(), most);
@@ -115,11 +116,10 @@ MeshTrainer::MeshTrainer(const TrainOptions& options)
 void MeshTrainer::run() {
   std::int64_t elements = 0;
   for (const auto* const parameter : model_.parameters()) elements += parameter->value.numel();
-  const auto shape = dist::parse_hybrid_shape(options_.text.mesh);
   narrator_.say(fmt::format(
-      "GPT({} layers, {} heads, width {}, context {}) on a mesh: {}; rank 0 has {:.3f} million "
-      "of its parameters",
-      gpt_.layers, gpt_.heads, gpt_.width, gpt_.context, shape.str(), static_cast<double>(elements) / 1e6));
+      "GPT({}, {}, width {}, context {}) on a mesh: {}; rank 0 has {:.3f} million of its parameters",
+      dist::counted(gpt_.layers, "layer"), dist::counted(gpt_.heads, "head"), gpt_.width, gpt_.context,
+      dist::parse_hybrid_shape(options_.text.mesh).str(), static_cast<double>(elements) / 1e6));
   if (options_.text.verify) return verify();
   auto& done = done_.data<std::int64_t>()[0];
   const std::int64_t every = options_.text.eval_every;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/counted.h"
 #include "dist/parallel/hybrid/simulated_step.h"
 #include "dist/trace/readable.h"
 
@@ -36,12 +37,12 @@ void simulate_training(const TrainOptions& options) {
   if (!options.plot.empty()) check_output_folder("--plot", options.plot);
   const auto step = dist::simulate_step(gpt, mesh, {.topology = text.simulate, .rows = rows});
   fmt::print(
-      "a step of a GPT with {} parameters ({} layers, width {}, context {}) on {}: {} ranks of "
-      "{}\n"
-      "{} sequences per data rank, in {} micro-batches, {}{}\n\n",
-      count_text(step.parameters), gpt.layers, gpt.width, gpt.context, mesh.shape.str(), mesh.shape.ranks(),
-      text.simulate, rows, mesh.micro_batches, text.schedule,
-      mesh.chunks > 1 ? fmt::format(", {} chunks", mesh.chunks) : "");
+      "a step of a GPT with {} parameters ({}, width {}, context {}) on {}: {} of {}\n"
+      "{} per data rank, in {}, {}{}\n\n",
+      count_text(step.parameters), dist::counted(gpt.layers, "layer"), gpt.width, gpt.context,
+      mesh.shape.str(), dist::counted(mesh.shape.ranks(), "rank"), text.simulate,
+      dist::counted(rows, "sequence"), dist::counted(mesh.micro_batches, "micro-batch", "micro-batches"),
+      text.schedule, mesh.chunks > 1 ? fmt::format(", {} chunks", mesh.chunks) : "");
   fmt::print("  step       {}\n", part(step.step_s, step.step_s));
   fmt::print("  computing  {}  the mean over all ranks\n", part(step.compute_s, step.step_s));
   fmt::print("  bubble     {}  waiting for other stages, if messages took no time\n",

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/counted.h"
 #include "dist/core/whole_file.h"
 #include "dist/group/process_group.h"
 
@@ -37,8 +38,9 @@ std::string timeline_line(const Timeline& timeline) {
   for (const auto& row : timeline.ranks)
     for (const TimedAction& each : row) computed += each.end - each.begin;
   const double all = timeline.total * static_cast<double>(timeline.ranks.size());
-  return fmt::format("timeline of a step: {:.1f} ms on {} ranks, which compute for {:.0f} % of it",
-                     1e3 * timeline.total, timeline.ranks.size(), all > 0 ? 100 * computed / all : 0);
+  return fmt::format("timeline of a step: {:.1f} ms on {}, which compute for {:.0f} % of it",
+                     1e3 * timeline.total, dist::counted(timeline.ranks.size(), "rank"),
+                     all > 0 ? 100 * computed / all : 0);
 }
 
 void plot_timeline(const std::filesystem::path& folder, Timeline timeline, const dist::pipeline::Shape& shape,
