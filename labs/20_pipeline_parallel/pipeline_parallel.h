@@ -78,9 +78,10 @@ struct Batch {
 //   rank, gradients of inputs to the rank before, one message per micro-batch, boundary and direction. The
 //   messages between two computations are started together, by one batch_isend_irecv: a send waits until its
 //   receiver is there, and in 1F1B two neighbours send to each other at the same time. No other call of the
-//   library communicates. Every Work has been waited for when step() returns, and no sent tensor has been
-//   changed. Without latency, with stages that take equally long, a step takes (m + p - 1) / m times as long
-//   as a rank computes.
+//   library communicates. A computation waits for its input and for the computation before it, not for a
+//   send, whose receiver may be busy. Every Work has been waited for when step() returns, and no sent tensor
+//   has been changed. Without latency, with stages that take equally long, a step takes (m + p - 1) / m times
+//   as long as a rank computes.
 // - Example: 2 ranks, 2 micro-batches of 3 samples and 1 sample, with losses 6 and 4 (sums): the last rank
 //   returns (6 + 4) / 4 = 2.5.
 double step(const std::vector<Action>& actions, const Batch& batch, const Stage& stage);

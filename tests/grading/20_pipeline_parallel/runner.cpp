@@ -72,14 +72,14 @@ class Play {
 
  private:
   Tensor forward(int j, const Tensor& input) {
-    dist::sim::compute(forward_s_);
+    dist::sim::compute(forward_s_.at(static_cast<std::size_t>(j)));
     order_.push_back({lab::Kind::forward, j});
     inputs_[j] = matrix_of("the input of forward", j, input, weight_.rows);
     return tensor_of(inputs_[j] * weight_);
   }
 
   Tensor backward(int j, const Tensor& gradient) {
-    dist::sim::compute(backward_s_);
+    dist::sim::compute(backward_s_.at(static_cast<std::size_t>(j)));
     order_.push_back({lab::Kind::backward, j});
     const Matrix of_output = matrix_of("the gradient for backward", j, gradient, weight_.columns);
     if (!inputs_.contains(j)) complain(fmt::format("backward of micro-batch {} ran before its forward", j));
@@ -117,7 +117,7 @@ class Play {
 
   const std::uint64_t seed_;
   const std::vector<std::size_t> widths_, samples_;
-  const double forward_s_, backward_s_;
+  const std::vector<double> forward_s_, backward_s_;  // [micro-batch]
   const std::size_t rank_;
   const Matrix weight_;
   Numbers gradient_;

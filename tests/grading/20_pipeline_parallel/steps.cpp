@@ -33,13 +33,16 @@ Drawn draw(judge::Random& random, const Step& step) {
   Drawn drawn{random.between(1, 1'000'000), {}, {}};
   for (int i = 0; i <= step.ranks; ++i)
     drawn.widths.push_back(static_cast<std::size_t>(random.between(2, 5)));
+  const auto of = [&](const std::vector<Seconds>& seconds, int rank) {
+    return seconds.empty() ? Seconds(step.samples.size()) : seconds[static_cast<std::size_t>(rank)];
+  };
   for (int rank = 0; rank < step.ranks; ++rank)
     drawn.tasks.push_back({{"call", "step"},
                            {"seed", drawn.seed},
                            {"widths", drawn.widths},
                            {"samples", step.samples},
-                           {"forward_s", step.forward_s},
-                           {"backward_s", step.backward_s},
+                           {"forward_s", of(step.forward_s, rank)},
+                           {"backward_s", of(step.backward_s, rank)},
                            {"list", as_json(right_list(step.kind, rank, size_of(step)))}});
   return drawn;
 }
@@ -213,6 +216,34 @@ bool is_right(const Drawn& drawn, const Step& step, const std::vector<Json>& rep
   return true;
 }
 
+// A step in virtual time; 0, and the test has failed, if it is wrong.
+double time_of(judge::Random& random, const Step& step) {
+  const auto drawn = draw(random, step);
+  const auto done = run(drawn, step);
+  if (!is_right(drawn, step, answers(done))) return 0;
+  for (int rank = 0; rank < step.ranks; ++rank) {
+    const Seconds &forward = step.forward_s[static_cast<std::size_t>(rank)],
+                  &backward = step.backward_s[static_cast<std::size_t>(rank)];
+    const double computes = std::accumulate(forward.begin(), forward.end(),
+                                            std::accumulate(backward.begin(), backward.end(), 0.0));
+    if (!judge::has_computed(done, rank, computes)) return 0;
+  }
+  return done.report.virtual_time_s;
+}
+
+// Each computation begins when the one before it has ended and its input is there.
+double least_time_of_gpipe(const Step& step) {
+  const auto ranks = static_cast<std::size_t>(step.ranks);
+  Seconds ends(ranks);  // of each rank's last computation so far
+  for (std::size_t j = 0; j < step.samples.size(); ++j)
+    for (std::size_t i = 0; i < ranks; ++i)
+      ends[i] = std::max(ends[i], i > 0 ? ends[i - 1] : 0) + step.forward_s[i][j];
+  for (std::size_t j = 0; j < step.samples.size(); ++j)
+    for (std::size_t i = ranks; i-- > 0;)
+      ends[i] = std::max(ends[i], i + 1 < ranks ? ends[i + 1] : 0) + step.backward_s[i][j];
+  return *std::ranges::max_element(ends);
+}
+
 }  // namespace
 
 void expect_step(judge::Random& random, const Step& step) {
@@ -240,16 +271,11 @@ void expect_messages(judge::Random& random, const Step& step) {
 }
 
 void expect_bubble(judge::Random& random, Step step) {
-  step.forward_s = 1e-3 * random.between(10, 20);
-  step.backward_s = 2 * step.forward_s;
-  const auto drawn = draw(random, step);
-  const auto done = run(drawn, step);
-  if (!is_right(drawn, step, answers(done))) return;
+  const double forward_s = 1e-3 * random.between(10, 20), backward_s = 2 * forward_s;
+  step.forward_s.assign(static_cast<std::size_t>(step.ranks), Seconds(step.samples.size(), forward_s));
+  step.backward_s.assign(static_cast<std::size_t>(step.ranks), Seconds(step.samples.size(), backward_s));
   const auto m = static_cast<double>(step.samples.size());
-  const double each = step.forward_s + step.backward_s, right = (m + step.ranks - 1) * each;
-  for (int rank = 0; rank < step.ranks; ++rank)
-    if (!judge::has_computed(done, rank, m * each)) return;
-  const double took = done.report.virtual_time_s;
+  const double right = (m + step.ranks - 1) * (forward_s + backward_s), took = time_of(random, step);
   if (took <= 1.01 * right) return;
   misconception(
       "computes_before_it_sends",
@@ -259,6 +285,28 @@ void expect_bubble(judge::Random& random, Step step) {
   ADD_FAILURE() << fmt::format(
       "{} on {} ranks, {} micro-batches: a step must take {:.3f} s; it took {:.3f} s", step.kind, step.ranks,
       m, right, took);
+}
+
+// Rank 0 has sent all results but the last while rank 1 is still busy with the first ones, and the last one
+// takes long: it is there in time only if rank 0 has begun it before rank 1 has taken the others. The same
+// backwards, from the last rank.
+void expect_no_wait_for_sends(judge::Random& random, Step step) {
+  const double unit = 1e-3 * random.between(10, 20);
+  const auto m = static_cast<double>(step.samples.size());
+  Seconds ahead(step.samples.size(), unit);
+  ahead.back() = (2 * m - 1) * unit;
+  step.forward_s.assign(static_cast<std::size_t>(step.ranks), Seconds(step.samples.size(), 3 * unit));
+  step.backward_s = step.forward_s;
+  step.forward_s.front() = step.backward_s.back() = ahead;
+  const double right = least_time_of_gpipe(step), took = time_of(random, step);
+  if (took <= 1.01 * right) return;
+  misconception("waits_for_its_sends",
+                "a rank waited for a send, whose receiver was still busy, before its next computation; fix: "
+                "keep the Work of each send, and wait for them after the last computation");
+  ADD_FAILURE() << fmt::format(
+      "{} on {} ranks, {} micro-batches, rank 0 is ahead of rank 1 in forward and rank {} of rank {} in "
+      "backward: a step must take {:.3f} s; it took {:.3f} s",
+      step.kind, step.ranks, m, step.ranks - 1, step.ranks - 2, right, took);
 }
 
 }  // namespace lab20

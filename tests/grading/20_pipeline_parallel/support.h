@@ -38,16 +38,18 @@ enum class Look : std::uint8_t { order, can_run, in_flight, bubble };
 void expect_lists(const std::string& kind, const std::vector<Size>& sizes, Look look);
 
 // Part 3.
+using Seconds = std::vector<double>;  // [micro-batch]
 struct Step {
   std::string
       kind;  // of the list: gpipe, 1f1b, or last_first, whose backwards go from the last one to the first
   int ranks = 2;
   std::vector<std::size_t> samples = {};  // of each micro-batch
   bool eager = false;
-  double forward_s = 0, backward_s = 0;
+  std::vector<Seconds> forward_s = {}, backward_s = {};  // [rank]; empty: they take no time
 };
 void expect_step(judge::Random& random, const Step& step);
 void expect_messages(judge::Random& random, const Step& step);
 void expect_bubble(judge::Random& random, Step step);
+void expect_no_wait_for_sends(judge::Random& random, Step step);
 
 }  // namespace lab20

@@ -153,7 +153,7 @@ TEST(Part3Step, one_message_per_boundary) {
 }
 
 TEST(Part3Step, the_bubble) {
-  worth(10, 3);
+  worth(6, 3);
   Random random("bubble");
   for (const char* kind : {"gpipe", "1f1b"}) {
     for (const int micro_batches : {4, 8}) {
@@ -161,6 +161,12 @@ TEST(Part3Step, the_bubble) {
       if (HasFailure()) return;
     }
   }
+}
+
+TEST(Part3Step, a_send_delays_no_computation) {
+  worth(4, 3);
+  Random random("sends");
+  expect_no_wait_for_sends(random, {"gpipe", random.between(2, 3), equal(random.between(5, 7), 2)});
 }
 
 }  // namespace
