@@ -3,7 +3,8 @@
 //
 // A place of a grid has a coordinate along each axis, from 0. Places are in row-major order: the last
 // coordinate changes fastest. All arguments are valid: names are distinct, each axis has at least one rank,
-// ranks are distinct, and there are as many as places. Lists of axes are not empty, and in the grid's order.
+// ranks are distinct, and there are as many as places. Lists of axes are in the grid's order; only
+// Gradient::sharded_over may be empty.
 #pragma once
 
 #include <cstdint>
