@@ -33,6 +33,16 @@ std::string first_errors(const std::string& log) {
                      told.more > 0 ? fmt::format("\n{} more errors", told.more) : "");
 }
 
+// Which other lab's file was handed in, if the compiler did not find that lab's header; "" if none was.
+std::string other_lab(const Lab& lab, const std::string& log) {
+  for (const Lab& other : find_labs()) {
+    const auto header = edited_file(other).replace_extension(".h").filename().string();
+    if (other.folder != lab.folder && log.find(fmt::format(" {}: No such file", header)) != log.npos)
+      return fmt::format(": it includes {}, so it is the file of lab {}", header, other.number);
+  }
+  return "";
+}
+
 // Returns an instructor's wrong answer, which includes the lab's solution by two includes, as one file.
 std::string in_one_file(const fs::path& wrong_answer) {
   const auto frame = text_of_file(wrong_answer.parent_path() / "mutant.h");
@@ -80,7 +90,7 @@ BuiltSubmission build_submission(const Lab& lab, const fs::path& handed_in, cons
                run.output.substr(0, run.output.find_last_not_of('\n') + 1));
   std::string why = said.value("refused", "");
   const std::string log = said.value("log", "");
-  if (!log.empty()) why += ":\n" + first_errors(log);
+  if (!log.empty()) why += other_lab(lab, log) + ":\n" + first_errors(log);
   return {into / "runner", said.value("isolation", ""), said.value("work_ms", std::int64_t{0}), why};
 }
 

@@ -164,6 +164,7 @@ std::vector<const std::vector<Idea>*> ideas_of(const std::string& call) {
   if (call == "weighted_mean") return {&mean_ideas()};
   if (call == "normalize") return {&norm_ideas()};
   if (call == "cross_entropy") return {&loss_ideas()};
+  if (call == "softmax_in_one") return {&merge_ideas(), &max_ideas(), &sum_ideas()};
   return {&max_ideas(), &sum_ideas()};
 }
 

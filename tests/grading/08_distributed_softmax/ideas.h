@@ -60,6 +60,8 @@ inline constexpr const char* no_max_in_words =
     "subtract the largest entry from all of them: the probabilities stay the same, and no exp is larger than "
     "1";
 
+// For softmax_in_one: what is merged.
+const std::vector<Idea>& merge_ideas();
 // For parts 2 to 4: what is subtracted, and what is summed.
 const std::vector<Idea>& max_ideas();
 const std::vector<Idea>& sum_ideas();

@@ -1,10 +1,21 @@
 // Lab 08: the wrong ideas of a softmax.
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "ideas.h"
 
 namespace lab08 {
+
+const std::vector<Idea>& merge_ideas() {
+  static const auto merged = [](const Place& p) {
+    for (std::size_t r = 0; r < p.ranks(); ++r)
+      if (p.own_max(r) == -infinity) return std::numeric_limits<double>::quiet_NaN();
+    return p.share(p.max());
+  };
+  static const std::vector<Idea> known{{"inf_minus_inf", inf_minus_inf_in_words, merged}};
+  return known;
+}
 
 const std::vector<Idea>& max_ideas() {
   static const std::vector<Idea> known{

@@ -19,6 +19,10 @@ using judge::Json;
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
+inline constexpr const char* inf_minus_inf_in_words =
+    "-inf minus -inf is NaN, and NaN persists; fix: return {-inf, 0} if the larger max is -inf, because then "
+    "neither side has seen an entry";
+
 using Reals = std::vector<double>;
 using Rows = std::vector<Reals>;  // [rank]
 

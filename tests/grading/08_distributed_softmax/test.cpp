@@ -63,7 +63,7 @@ TEST(Part1OverRanks, one_all_reduce) {
 
 // ---------------------------------------------------------------------------- part 2: softmax_over_ranks
 
-TEST(Part2OverRanks, shares) {
+TEST(Part2OverRanks, probabilities) {
   worth(6, 2);
   Random random("shares");
   for (const int n : {2, random.between(3, 6)}) {
@@ -228,7 +228,7 @@ TEST(Part5Loss, whoever_has_the_target) {
   }
 }
 
-TEST(Part5Loss, exact_where_the_share_is_0) {
+TEST(Part5Loss, exact_where_the_probability_is_0) {
   worth(4, 5);
   Random random("losses");
   Item high = row(random, {3, 2, 4}, 1e4), low = row(random, {2, 3, 3}, -1e4);

@@ -47,9 +47,7 @@ void diagnose_merge(const Merging& merging, double max, double sum) {
     plain_sum += own_sum;
   }
   if (std::isnan(max) || std::isnan(sum)) {
-    misconception("inf_minus_inf",
-                  "-inf minus -inf is NaN, and NaN persists; fix: return {-inf, 0} if the larger max is "
-                  "-inf, because then neither side has seen an entry");
+    misconception("inf_minus_inf", inf_minus_inf_in_words);
   } else if (max != largest && std::abs(max - maxima) <= 1e-9 * std::abs(maxima)) {
     misconception("maxima_added", "the max of both sets is the larger of the two maxima, not their sum");
   } else if (max != largest) {

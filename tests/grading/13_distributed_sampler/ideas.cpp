@@ -32,6 +32,13 @@ Indices nothing_stays(const Shuffle& s) {
   return order;
 }
 
+Indices from_the_front_again(const Shuffle& s) {
+  auto order = in_order(s.n);
+  std::mt19937 draw(static_cast<std::uint32_t>(s.seed));
+  for (std::size_t i = 0; i + 1 < order.size(); ++i) std::swap(order[i], order[draw() % (order.size() - i)]);
+  return order;
+}
+
 Indices from_the_end(const Shuffle& s) {
   auto order = in_order(s.n);
   std::mt19937 draw(static_cast<std::uint32_t>(s.seed));
@@ -65,6 +72,10 @@ const std::vector<ShuffleIdea>& shuffle_ideas() {
       {"no_element_stays",
        "an element is never swapped with itself, so none keeps its position; fix: allow i + 0, too",
        nothing_stays},
+      {"i_not_added",
+       "element i is swapped with element draw % (n - i), counted from the beginning of the list; fix: count "
+       "from i: swap it with element i + draw % (n - i)",
+       from_the_front_again},
       {"shuffles_from_the_end",
        "this shuffle is as good, but it runs from the last element to the first; fix: run from the first to "
        "the last, as PyTorch's does",

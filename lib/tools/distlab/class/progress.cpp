@@ -10,6 +10,15 @@
 #include "distlab/results/text.h"
 
 namespace distlab {
+namespace {
+
+// What is refused, and the compiler's first error without the line of code that follows it.
+std::string first_two_lines(const std::string& text) {
+  const auto first = text.find('\n');
+  return first == text.npos ? text : text.substr(0, text.find('\n', first + 1));
+}
+
+}  // namespace
 
 std::string in_a_line(const std::string& bytes) {
   auto text = clean(bytes);
@@ -27,7 +36,8 @@ void ClassProgress::add(const ClassResult& result) {
   line_.clear();
   const auto what = result.status == ClassResult::Status::graded
                         ? fmt::format("{}{}", result.score(), result.is_flaky() ? ", flaky" : "")
-                        : fmt::format("{}: {}", name(result.status), in_a_line(result.reason).substr(0, 200));
+                        : fmt::format("{}: {}", name(result.status),
+                                      in_a_line(first_two_lines(result.reason)).substr(0, 200));
   fmt::print("{}: {}\n", in_a_line(result.name), clean(what));
   std::fflush(stdout);
 }

@@ -1,7 +1,7 @@
 // Misconception: the tensor is an output, so the function may assign a new one to it. But it is a handle to
 // memory that others hold, too.
 //
-// Killed by: Part2OverRanks.shares
+// Killed by: Part2OverRanks.probabilities
 // Diagnosis: not_in_place
 #include "mutant.h"
 #define softmax_over_ranks right_softmax_over_ranks

@@ -1,6 +1,6 @@
 // Misconception: a softmax runs over the elements of a tensor. (In part 2 it runs over the ranks.)
 //
-// Killed by: Part2OverRanks.shares
+// Killed by: Part2OverRanks.probabilities
 // Diagnosis: along_the_wrong_axis
 #include "mutant.h"
 #define softmax_over_ranks right_softmax_over_ranks

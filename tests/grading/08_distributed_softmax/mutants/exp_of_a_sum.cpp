@@ -1,6 +1,6 @@
 // Misconception: exp and sum may be swapped: first the sum, by all_reduce, then exp of it.
 //
-// Killed by: Part2OverRanks.shares
+// Killed by: Part2OverRanks.probabilities
 // Diagnosis: exp_of_a_sum
 #include "mutant.h"
 #define softmax_over_ranks right_softmax_over_ranks

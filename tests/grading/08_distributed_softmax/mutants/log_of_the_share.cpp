@@ -1,6 +1,6 @@
 // Misconception: the loss is -log of the probability, so the probability is computed first.
 //
-// Killed by: Part5Loss.exact_where_the_share_is_0
+// Killed by: Part5Loss.exact_where_the_probability_is_0
 // Diagnosis: log_of_the_share
 #include "mutant.h"
 #define cross_entropy right_cross_entropy
