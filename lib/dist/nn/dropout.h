@@ -11,7 +11,7 @@
 
 namespace dist::nn {
 
-// Which elements a layer drops of a tensor [outer, rows, width] at this position; the tensor has all rows and
+// Which elements of a tensor [outer, rows, width] a layer drops at this position; the tensor has all rows and
 // columns. If a step is being recorded as a graph, later steps read the position's step again.
 DropoutDraw draw_at(const Position& position, std::uint64_t layer, double p, std::int64_t rows,
                     std::int64_t width);
