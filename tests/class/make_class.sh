@@ -150,7 +150,7 @@ as_is 'refused:was not handed in' 'a report' '' report_only
 as_is 100 'Zoë 王芳, two copies in Latin-1' '' two_copies
 as_is 'refused:does not compile' 'half of it' .cpp half_of_it
 as_is 'refused:does not compile' 'a word too much' .cpp a_word_too_much
-as_is 'refused:does not compile' "another lab's file" .cpp another_lab
+as_is 'refused:so it is the file of lab 9' "another lab's file" .cpp another_lab
 as_is 'refused:does not compile' 'a header of its own' .cpp a_header_of_its_own
 as_is 100 "$(printf 'long%.0s' {1..55})" .cpp right_file
 as_is 100 'عائشة & "Ø" 100 %s' .cpp right_file
