@@ -125,6 +125,17 @@ Json misbehave(const Json& task) {
   if (how == "forge")
     judge::write_frame(judge::channel_fd, {{"nonce", "guess"}, {"reply", 1}, {"done", true}});
   if (how == "exit in a destructor") std::atexit([] { ::_exit(7); });
+  if (how == "stop") {
+    fmt::print("now\n");
+    std::fflush(stdout);
+    ::raise(SIGSTOP);
+  }
+  if (how == "sleep in a vfork") {
+    fmt::print("now\n");
+    std::fflush(stdout);
+    if (::syscall(SYS_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, 0, 0, 0, 0) == 0)
+      while (true) ::syscall(SYS_ppoll, nullptr, 0, nullptr, nullptr, 0);
+  }
   if (how == "flood") {
     for (int i = 0; i < 3000; ++i) fmt::print("{:0>1000}", i);
   }
@@ -217,6 +228,12 @@ TEST(Judge, stops_what_hangs) {
   EXPECT_FALSE(outcome.completed);
   EXPECT_TRUE(outcome.how_it_ended.ends_with(" s of sleep and was stopped")) << outcome.how_it_ended;
   EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
+}
+
+TEST(Judge, stops_what_has_stopped_itself) {
+  const auto outcome = outcome_of("stop", {.asleep = 300ms});
+  EXPECT_FALSE(outcome.completed);
+  EXPECT_TRUE(outcome.how_it_ended.ends_with(" s of sleep and was stopped")) << outcome.how_it_ended;
 }
 
 TEST(Judge, stops_what_works_for_ever) {

@@ -1,22 +1,29 @@
 // Where the grader is not root, and where nothing can be executed.
 #include "judge/sandbox.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <string>
+#include <thread>
 
 #include <fmt/format.h>
 #include <grp.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <poll.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "judge/census.h"
 #include "judge/child.h"
 #include "judge/confined_run.h"
+#include "judge/libraries.h"
 #include "judge/outcome.h"
 #include "judge/team.h"
 #include "judge/trouble.h"
@@ -25,6 +32,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using judge::Json;
+using namespace std::chrono_literals;
 
 enum How { as_it_should = 0, otherwise = 1, not_here = 77 };
 
@@ -111,6 +119,54 @@ TEST(Sandbox, that_has_a_tmp_does_not_hide_a_program_there) {
   EXPECT_EQ(outcome.reply.at("write to /tmp/mine"), true);
   EXPECT_EQ(outcome.reply.at("write to the program"), false);
   EXPECT_EQ(outcome.reply.at("write to /mine"), false);
+}
+
+// Whether a process has this in its command line.
+bool is_running(const std::string& program) {
+  std::error_code gone;
+  for (fs::directory_iterator entry("/proc", gone), end; !gone && entry != end; entry.increment(gone)) {
+    std::ifstream file(entry->path() / "cmdline", std::ios::binary);
+    const std::string line(std::istreambuf_iterator<char>(file), {});
+    if (line.find(program) != line.npos) return true;
+  }
+  return false;
+}
+
+// Starts the program as a tool, which may make system calls that a rank may not; returns when it does nothing
+// any more.
+How starts_what_stands_still(const std::string& program, const std::string& how) {
+  judge::Command command{.argv = {program}, .readable = judge::libraries_of(program)};
+  command.readable.push_back(program);
+  const auto confined = judge::confine(command, {});
+  if (confined.isolation != judge::Isolation::bubblewrap) return not_here;
+  static judge::Child child(confined);  // this process ends without a word to it
+  judge::write_frame(child.channel(), {{"nonce", "mine"}, {"task", {{"how", how}}}});
+  const auto until = std::chrono::steady_clock::now() + 30s;
+  for (std::string said; said != "now\n";) {
+    pollfd output{child.output(), POLLIN, 0};
+    char letter = 0;
+    if (::poll(&output, 1, 100) > 0 && ::read(output.fd, &letter, 1) == 1) said += letter;
+    if (std::chrono::steady_clock::now() > until) return otherwise;
+  }
+  while (judge::census_of({child.pid()}).is_awake && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(10ms);
+  return is_running(program) ? as_it_should : otherwise;
+}
+
+// A stopped process, and the parent of a vfork whose child sleeps, take no step of their own; the signal that
+// ends them comes from the kernel.
+TEST(Sandbox, ends_with_its_grader_whatever_stands_still_in_it) {
+  for (const char* how : {"stop", "sleep in a vfork"}) {
+    const judge::ScratchFolder scratch;
+    const std::string program = scratch.path() + "/tool";  // no other command line has this name
+    fs::copy_file("/proc/self/exe", program);
+    const How began = in_a_process([&] { return starts_what_stands_still(program, how); });
+    if (began == not_here) GTEST_SKIP() << "bubblewrap does not work here";
+    ASSERT_EQ(began, as_it_should) << how;
+    const auto until = std::chrono::steady_clock::now() + 30s;
+    while (is_running(program) && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(10ms);
+    EXPECT_FALSE(is_running(program)) << how;
+  }
 }
 
 // A usual hardening of /tmp, for which a submission is not to blame.

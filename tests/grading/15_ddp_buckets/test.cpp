@@ -52,7 +52,7 @@ TEST(Part1Fill, one_limit_or_none) {
   worth(2, 1);
   Random random("limits");
   std::vector<Filling> questions{{{}, {100, 200}}, {{}, {}}};
-  for (const Limits& limits : {Limits{}, Limits{500}, Limits{1}, Limits{200, 900, 400}}) {
+  for (const Limits& limits : {Limits{}, Limits{500}, Limits{1}, Limits{0, 300}, Limits{200, 900, 400}}) {
     questions.push_back(draw_filling(random, random.between(10, 40), {"f32", "f64"}));
     questions.back().limits = limits;
   }

@@ -131,6 +131,27 @@ void expect_checkpoint_each_epoch(const Asked& asked) {
     ADD_FAILURE() << "train_model has written a file, but not at the plan's path";
 }
 
+void expect_nothing_left(const Asked& asked) {
+  const auto whole = answers(run(asked, "train", plan_of(asked, true)));
+  if (whole.empty()) return;
+  const Json& file = whole[0].at("folder").at("bytes");
+  const auto replies = answers(run(asked, "train", plan_of(asked, true, {{"file", file}, {"resume", true}})));
+  for (std::size_t rank = 0; rank < replies.size(); ++rank) {
+    const std::size_t read = replies[rank].at("reads").size();
+    if (read == 0 && replies[rank].at("numbers") == whole[rank].at("numbers")) continue;
+    if (read > 0)
+      misconception("no_checkpoint_of_the_last_epoch",
+                    "the checkpoint of a complete run is that of an earlier epoch, so a resumed run repeats "
+                    "what was done; fix: write it after each epoch, the last one included");
+    ADD_FAILURE() << fmt::format(
+        "train_model, {} epochs, resumed when all of them are complete: rank {} must read no sample and end "
+        "with the same model; it has read {} samples, and the model is {}",
+        asked.epochs.size(), rank, read,
+        replies[rank].at("numbers") == whole[rank].at("numbers") ? "the same" : "another one");
+    return;
+  }
+}
+
 void expect_resumed(const Asked& asked, int killed_in) {
   const auto killed = killed_run(asked, killed_in);
   if (!killed.well) return;

@@ -142,6 +142,7 @@ void check_results(const Asked& asked, const Json& reply, const Trained& right) 
         right.losses[i], loss);
     return;
   }
+  if (results.empty()) return;
   const double accuracy = static_cast<double>(count_right(asked, numbers_of(reply.at("numbers")), all)) /
                           static_cast<double>(asked.test_samples);
   const Json& got = results.back().at("accuracy");
@@ -173,6 +174,11 @@ void expect_run(const Asked& asked) {
   const auto right = trained(asked);
   const double apart = distance(right.numbers[0], numbers_of(replies[0].at("numbers")));
   if (apart > near || !same_everywhere(replies)) {
+    if (asked.epochs.empty())
+      misconception(
+          "nothing_to_do",
+          "a plan of 0 epochs trains nothing, but the ranks must end with rank 0's model, too; fix: "
+          "create DistributedDataParallel, which sends it, also then");
     diagnose_numbers(asked, replies[0].at("numbers"), run_ideas());
     if (asked.ranks > 1) diagnose_plan(asked, replies[0].at("numbers"));
     ADD_FAILURE() << fmt::format(

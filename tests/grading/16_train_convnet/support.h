@@ -103,6 +103,8 @@ void expect_everything_back(const Asked& asked, int epochs_done);
 // Part 5: *_run.cpp, *_resume.cpp.
 void expect_run(const Asked& asked);
 void expect_checkpoint_each_epoch(const Asked& asked);
+// A run that is resumed when it was complete.
+void expect_nothing_left(const Asked& asked);
 // A run that is killed in the middle of that epoch.
 void expect_resumed(const Asked& asked, int killed_in);
 // Another run's file exists, and the plan does not say resume.

@@ -128,12 +128,16 @@ TEST(Part5Train, as_one_process_does) {
     expect_run(draw_run(random, ranks));
     if (HasFailure()) return;
   }
+  Asked none = draw_asked(random, random.between(2, 3));
+  none.epochs = {};
+  expect_run(none);
 }
 
 TEST(Part5Train, a_checkpoint_after_each_epoch) {
   worth(4, 5);
   Random random("each epoch");
   expect_checkpoint_each_epoch(draw_run(random, 2));
+  if (!HasFailure()) expect_nothing_left(draw_run(random, 2));
 }
 
 TEST(Part5Train, killed_and_resumed) {

@@ -226,7 +226,14 @@ void diagnose_scale(const Drawn& drawn, const Norm& norm, int rank, const std::v
     }
     return true;
   };
-  if (all_scaled([](std::size_t) { return 1; })) {
+  const bool unchanged = all_scaled([](std::size_t) { return 1; });
+  if (unchanged && limit >= right) {
+    misconception("clips_only_above",
+                  "the gradients are as they were, because their norm is not above max_norm; but max_norm / "
+                  "(norm + 1e-6) is below 1 just below it, too; fix: multiply by the smaller of this and 1");
+    return;
+  }
+  if (unchanged) {
     misconception(
         "not_in_place",
         "the memory of the gradients is as it was; fix: multiply in place, values.mul_(factor), because "

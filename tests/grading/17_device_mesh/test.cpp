@@ -99,7 +99,8 @@ TEST(Part3Groups, of_some_of_the_ranks) {
   worth(5, 3);
   Random random("some ranks");
   for (const Ints& sizes : {Ints{2, 2}, Ints{3, 2}}) {
-    expect_groups(draw_grid(random, sizes, true), 2);
+    const Grid grid = draw_grid(random, sizes, true);
+    expect_groups(grid, 2, {flat(grid, {0, 1}), flat(grid, {0, 1})});
     if (HasFailure()) return;
   }
 }
@@ -141,6 +142,8 @@ TEST(Part4Loss, many_tokens_and_none) {
   Random random("many tokens");
   const Grid grid = draw_grid(random, {2, 3});
   expect_losses(random, {grid, flat(grid, {1}), {{(1 << 24) + 1, 2 * random.between(1, 9), 2}, {0, 5, 0}}});
+  if (HasFailure()) return;
+  expect_losses(random, {grid, flat(grid, {1}), {{std::int64_t{1} << 31, random.between(1, 9), 0}}});
 }
 
 TEST(Part4Loss, one_all_reduce) {
@@ -211,9 +214,9 @@ TEST(Part5Norm, clips_all_gradients_by_one_factor) {
   Random random("clip");
   const Grid grid = draw_grid(random, {2, 3});
   const std::vector<Part> parts{over(grid, {1}), over(grid, {}), over(grid, {0, 1})};
-  // Too large; small enough; and so small that 1e-6 counts.
-  for (const Norm& norm :
-       {Norm{grid, parts, 1, 0.4}, Norm{grid, parts, 1, 3}, Norm{grid, parts, 1e-6, 0.5}}) {
+  // Too large; small enough; so small that 1e-6 counts; and so near to the limit.
+  for (const Norm& norm : {Norm{grid, parts, 1, 0.4}, Norm{grid, parts, 1, 3}, Norm{grid, parts, 1e-6, 0.5},
+                           Norm{grid, parts, 1, 1 + 1e-9}}) {
     expect_clipped(random, norm);
     if (HasFailure()) return;
   }
