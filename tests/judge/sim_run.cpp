@@ -74,6 +74,7 @@ Report run_beside(Team& team, std::vector<dist::UniqueFd> lines, const SimPlan& 
     count(rank, std::string(dist::name(kind)), bytes);
     add({rank, std::string(dist::name(kind)), where.str()});
   };
+  processes.sent = plan.sent;
   std::set<int> joined;
   processes.exchanged = [add, count, &joined](int rank, const dist::ControlMessage& call) {
     const std::string name = call.call.substr(0, call.call.find('('));

@@ -3,9 +3,12 @@
 // simulation.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +50,10 @@ struct SimRun {
   std::vector<Json> answers(const std::vector<std::string_view>& allowed = {}) const;
 };
 
+// Called for each message that a rank sends, when it hands over its bytes, by the virtual clock; in another
+// thread than the one that calls simulate(), and no more once that has returned.
+using Watch = std::function<void(int rank, std::chrono::nanoseconds at, std::span<const std::byte> bytes)>;
+
 struct SimPlan {
   std::vector<Json> tasks = {};     // one per rank
   std::string topology = "laptop";  // or "rounds": virtual time counts them, a microsecond each
@@ -54,6 +61,7 @@ struct SimPlan {
   std::string schedule = {};        // RunOptions::seed; empty: the ordinary one
   bool trace = false;               // report.trace has every call and message
   Limits limits = {};
+  Watch sent = {};
   Hidden hidden = {};        // data that the ranks ask for, piece by piece
   std::string program = {};  // empty: runner()
   std::string about = {};  // what the run is, said before each complaint: "exchange on 4 ranks, eager sends"

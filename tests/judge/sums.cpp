@@ -46,7 +46,11 @@ bool is_right(const Json& right, const Json& got) { return right.is_null() || ri
 std::string what_each_has(const Sum& sum) { return fmt::format("{} {}", sum.elements(), sum.dtype); }
 
 SimRun run(const SumsAsked& asked, bool eager, const std::string& topology) {
-  SimPlan plan{.topology = topology, .eager = eager, .schedule = asked.schedule, .trace = asked.trace};
+  SimPlan plan{.topology = topology,
+               .eager = eager,
+               .schedule = asked.schedule,
+               .trace = asked.trace,
+               .sent = asked.sent};
   for (int rank = 0; rank < asked.first().ranks(); ++rank) {
     Json task{{"call", asked.call}, {"items", Json::array()}, {"delay", rank == asked.late ? 1e-3 : 0.0}};
     for (const Sum& sum : asked.sums) {

@@ -58,6 +58,7 @@ struct SumsAsked {
   const std::vector<Idea>* ideas = nullptr;
   std::function<void(const dist::check::Finding&)> diagnose = {};  // of one that was found
   bool trace = false;         // the run's report has every message and every reduction
+  Watch sent = {};            // as in SimPlan
   int late = -1;              // this rank computes for a millisecond before each call
   std::string schedule = {};  // as in SimPlan
 

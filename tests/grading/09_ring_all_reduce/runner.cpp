@@ -2,6 +2,7 @@
 #include "dist/dist.h"
 
 #include "judge/sum_runner.h"
+#include "marks.h"
 #include "ring_all_reduce.h"
 
 namespace {
@@ -26,6 +27,20 @@ judge::SumFunction beside(const judge::SumFunction& call) {
   };
 }
 
+// The same with marks, which are taken away again afterwards.
+judge::SumFunction marked(const judge::SumFunction& call) {
+  return [call](dist::Tensor& data, std::int64_t segment) {
+    const auto add_marks = [&](int times) {
+      const auto numbers = data.data<float>();
+      for (std::size_t i = 0; i < numbers.size(); ++i)
+        numbers[i] += static_cast<float>(times * lab09::mark * (static_cast<std::int64_t>(i) / segment));
+    };
+    add_marks(1);
+    call(data, segment);
+    add_marks(-dist::get_world_size());
+  };
+}
+
 }  // namespace
 
 int main() {
@@ -34,5 +49,6 @@ int main() {
                                                   {"ring_all_reduce", plain(lab::ring_all_reduce)},
                                                   {"all_reduce_pipelined", lab::all_reduce_pipelined}};
   for (const auto& [name, call] : std::map(calls)) calls[name + " beside other messages"] = beside(call);
+  calls[std::string("all_reduce_pipelined") + lab09::with_marks] = marked(lab::all_reduce_pipelined);
   return judge::serve_sums(calls);
 }

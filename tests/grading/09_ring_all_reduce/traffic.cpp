@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "marks.h"
 #include "support.h"
 
 namespace lab09 {
@@ -40,6 +41,12 @@ void diagnose_link(const dist::sim::LinkTraffic& link, int n) {
   }
 }
 
+void not_in_segments() {
+  misconception("not_in_segments",
+                "a chunk is sent in one message, so none of it can be added before all of it has arrived; "
+                "fix: send it in segments");
+}
+
 void diagnose_amount(const SumsAsked& asked, const dist::sim::RankTraffic& traffic, std::uint64_t right) {
   const Sum& sum = asked.first();
   const auto n = static_cast<std::uint64_t>(sum.ranks()), all = static_cast<std::uint64_t>(sum.bytes());
@@ -54,76 +61,8 @@ void diagnose_amount(const SumsAsked& asked, const dist::sim::RankTraffic& traff
   } else if (traffic.bytes_sent > right) {
     misconception("sends_more_than_a_chunk", "a rank must send one chunk in each step, not more");
   } else if (is_pipelined(asked) && traffic.messages_sent == static_cast<std::uint64_t>(steps(asked))) {
-    misconception("not_in_segments",
-                  "a chunk is sent in one message, so none of it can be added before all of it has arrived; "
-                  "fix: send it in segments");
+    not_in_segments();
   }
-}
-
-// The most messages of one segment that a rank can have sent when it has added this many. For each segment of
-// the ring it sends its own numbers; then a sum after each of n - 1 additions; and after the last of them n -
-// 2 results that it only passes on.
-int most_sent(int added, int n, int m) { return m + added / (n - 1) * (2 * n - 3) + added % (n - 1); }
-
-void additions_are_unseen() {
-  misconception(
-      "adds_unseen",
-      "the simulator charges time only for additions by add(acc, arrived) of the lab's header; other "
-      "additions, add_() included, take no time, so nothing is there to be hidden; fix: use add()");
-}
-
-// What a rank sends must have been added before by add(). Sums of equal segments.
-bool check_sums_are_seen(const SumsAsked& asked, const SimRun& done, int rank) {
-  using dist::trace::Kind;
-  const int n = asked.first().ranks(), m = segments(asked);
-  const auto segment = static_cast<std::uint64_t>(asked.first().bytes() / n / m);
-  std::vector<dist::trace::Event> events;
-  for (const auto& event : done.report.trace.events)
-    if (event.rank == rank &&
-        (event.kind == Kind::reduce || (event.kind == Kind::send && event.bytes == segment)))
-      events.push_back(event);
-  std::ranges::stable_sort(events, {}, [](const dist::trace::Event& event) {
-    const bool is_send = event.kind == Kind::send;
-    return std::pair(is_send ? event.begin : event.end, is_send);
-  });
-  std::uint64_t added = 0;
-  int sent = 0;
-  for (const auto& event : events) {
-    if (event.kind == Kind::reduce) {
-      added += event.bytes;
-      continue;
-    }
-    ++sent;
-    int needed = 0;
-    while (most_sent(needed, n, m) < sent) ++needed;
-    if (added >= static_cast<std::uint64_t>(needed) * segment) continue;
-    additions_are_unseen();
-    ADD_FAILURE() << fmt::format(
-        "{}: the first {} segments that rank {} sends contain sums of {} segments, {} bytes; add() has added "
-        "{} bytes before the last of them is sent",
-        asked.text(), sent, rank, needed, needed * segment, added);
-    return false;
-  }
-  return true;
-}
-
-// Additions made in another way take no virtual time, so they are hidden whatever the program does. Returns
-// false, and the test has failed, if there are any.
-bool check_adding_is_seen(const SumsAsked& asked, const SimRun& done) {
-  const Sum& sum = asked.first();
-  const auto expected = static_cast<std::uint64_t>(sum.bytes()) * static_cast<unsigned>(sum.ranks() - 1);
-  std::uint64_t added = 0;
-  for (const auto& event : done.report.trace.events)
-    if (event.kind == dist::trace::Kind::reduce) added += event.bytes;
-  if (added >= expected) {
-    for (int rank = 0; rank < sum.ranks(); ++rank)
-      if (!check_sums_are_seen(asked, done, rank)) return false;
-    return true;
-  }
-  additions_are_unseen();
-  ADD_FAILURE() << fmt::format("{}: add() added {} bytes; a ring adds {} bytes", asked.text(), added,
-                               expected);
-  return false;
 }
 
 void takes_any_message() {
@@ -197,24 +136,25 @@ void expect_little_scratch(const SumsAsked& asked) {
 
 void expect_adding_is_hidden(SumsAsked asked) {
   asked.trace = true;
+  SentSegments sent(asked.first());
+  auto marked = asked;
+  marked.call += with_marks;
+  marked.ideas = nullptr;
+  marked.sent = sent.watch();
   SimRun done;
-  if (!judge::run_sums(asked, "laptop", done) || !check_adding_is_seen(asked, done)) return;
-  constexpr double overhead_us = 0.5, us_a_byte = 1e-4;  // of the topology
+  if (!judge::run_sums(marked, "laptop", done)) return;
   const Sum& sum = asked.first();
+  if (done.report.messages == static_cast<std::uint64_t>(sum.ranks() * steps(asked))) not_in_segments();
+  if (!sent.check_additions(asked, done)) return;
+  constexpr double overhead_us = 0.5, us_a_byte = 1e-4;  // of the topology
   const int messages = steps(asked) * segments(asked);
   const double bytes = static_cast<double>(longest_chunk(sum) * sum.item_bytes()) * steps(asked);
   const double port_us = messages * overhead_us + us_a_byte * bytes,
                took_us = done.report.virtual_time_s * 1e6;
   if (took_us <= 1.1 * port_us) return;
-  if (done.report.messages == static_cast<std::uint64_t>(sum.ranks() * steps(asked))) {
-    misconception("not_in_segments",
-                  "a chunk is sent in one message, so none of it can be added before all of it has arrived; "
-                  "fix: send it in segments");
-  } else {
-    misconception("waits_for_each_segment",
-                  "the port is idle while a segment is added; fix: start the next receive and the next send "
-                  "(irecv, isend) before adding what has arrived");
-  }
+  misconception("waits_for_each_segment",
+                "the port is idle while a segment is added; fix: start the next receive and the next send "
+                "(irecv, isend) before adding what has arrived");
   ADD_FAILURE() << fmt::format(
       "{} took {:.1f} us of a laptop's virtual time; its messages occupy a port for {:.1f} us: expected at "
       "most 10 % more",

@@ -2,9 +2,11 @@
 // fibers.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <stop_token>
 #include <vector>
 
@@ -29,6 +31,8 @@ struct ProcessOptions {
   std::function<void(int rank, OpKind kind, CallSite where, std::uint64_t bytes)> collective = {};
   // Called for each call by which a rank tells the others something without a message (call: "split_group").
   std::function<void(int rank, const ControlMessage& call)> exchanged = {};
+  // Called for each message that a rank sends, when it hands over its bytes, by the virtual clock.
+  std::function<void(int rank, std::chrono::nanoseconds at, std::span<const std::byte> bytes)> sent = {};
 };
 
 // Runs a simulation of options.ranks ranks; rank r is the process at the other end of sockets[r], which calls

@@ -73,7 +73,11 @@ void post(const Asked& asked, Response& response, bool is_send) {
   check_count(asked.session, open->transfers.size(), "transfers of one operation");
   Transfer fresh;
   const TensorView view = parcel_for(asked, fresh);
-  if (is_send) asked.channel.receive(fresh.parcel->bytes());
+  if (is_send) {
+    asked.channel.receive(fresh.parcel->bytes());
+    if (const auto& sent = asked.session.options.sent)
+      sent(asked.session.rank, Tasking::current()->now().time_since_epoch(), fresh.parcel->bytes());
+  }
   fresh.receives = !is_send;
   fresh.request = is_send ? open->transport->isend(view, peer) : open->transport->irecv(view, peer);
   const std::uint64_t number = ++asked.session.numbers;
