@@ -31,10 +31,13 @@ const std::vector<Idea>& mean_ideas() {
        [](const Place& p) { return weighted(p) / static_cast<double>(p.ranks()); }},
       {"weights_of_its_own", own_weights, [](const Place& p) { return plain(p); }},
       {"weights_of_its_own", own_weights, [](const Place& p) { return weighted(p) / p.weight(); }},
-      {"weights_ignored", "this is the plain mean, which ignores the weights",
+      {"weights_ignored",
+       "this is the plain mean, which ignores the weights; fix: multiply each number by its weight, and "
+       "divide by the sum of the weights",
        [](const Place& p) { return plain(p) / static_cast<double>(p.ranks()); }},
       {"own_numbers_only",
-       "each rank has its own number times its fraction of the weights: nothing was summed over the ranks",
+       "each rank has its own number times its fraction of the weights: nothing was summed over the ranks; "
+       "fix: all_reduce the products",
        [](const Place& p) { return p.weight() * p.x() / weights(p); }}};
   return known;
 }
@@ -123,7 +126,7 @@ const std::vector<Idea>& loss_ideas() {
        "(x - max)",
        [](const Place& p) { return log_sum(p) - logit(p); }},
       {"sum_of_the_shard",
-       "this is computed from the sum of the own shard; fix: use the sum over the whole row",
+       "this is computed from the sum of this rank's shard; fix: use the sum over the whole row",
        [](const Place& p) { return std::log(p.exps(p.rank, p.max())) + p.max() - logit(p); }},
       {"not_negated", "this is the log of the probability; fix: negate it",
        [](const Place& p) { return -right(p); }},

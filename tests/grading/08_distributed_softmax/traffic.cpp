@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "judge/numbers.h"
 #include "support.h"
 
 namespace lab08 {
@@ -81,9 +82,9 @@ void expect_little_traffic(const Asked& asked, const judge::SimRun& done, const 
   std::uint64_t sent = 0;
   for (const auto& of_rank : done.report.traffic) sent += of_rank.bytes_sent;
   if (sent <= limit) return;
-  ADD_FAILURE() << fmt::format(
-      "{}: all ranks together sent {} bytes; expected {}, which takes at most {} bytes", asked.text(0), sent,
-      exchange.in_words, limit);
+  ADD_FAILURE() << fmt::format("{}: all ranks together sent {}; expected {}, which takes at most {}",
+                               asked.text(0), judge::counted(sent, "byte"), exchange.in_words,
+                               judge::counted(limit, "byte"));
 }
 
 }  // namespace
@@ -95,15 +96,17 @@ void expect_exchange(const Asked& asked, const Exchange& exchange) {
     const auto calls = calls_of(done, rank);
     if (const auto* worst = largest_that_is_not_allowed(calls, exchange)) {
       diagnose_call(asked, *worst, exchange);
-      ADD_FAILURE() << fmt::format("{}: rank {} calls {} with {} bytes at {}; expected {}: at most {} bytes",
-                                   asked.text(0), rank, worst->name, worst->bytes, worst->where.str(),
-                                   exchange.in_words, exchange.bytes);
+      ADD_FAILURE() << fmt::format("{}: rank {} calls {} with {} at {}; expected {}: at most {}",
+                                   asked.text(0), rank, worst->name, judge::counted(worst->bytes, "byte"),
+                                   worst->where.str(), exchange.in_words,
+                                   judge::counted(exchange.bytes, "byte"));
       return;
     }
     if (std::cmp_less_equal(calls.size(), exchange.calls)) continue;
     diagnose_number(asked, calls.size(), exchange.calls);
-    ADD_FAILURE() << fmt::format("{}: rank {} makes {} calls of {}; expected {}", asked.text(0), rank,
-                                 calls.size(), exchange.collective, exchange.in_words);
+    ADD_FAILURE() << fmt::format("{}: rank {} makes {} of {}; expected {}", asked.text(0), rank,
+                                 judge::counted(calls.size(), "call"), exchange.collective,
+                                 exchange.in_words);
     return;
   }
   expect_little_traffic(asked, done, exchange);

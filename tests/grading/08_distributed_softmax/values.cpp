@@ -49,9 +49,10 @@ void diagnose_merge(const Merging& merging, double max, double sum) {
   if (std::isnan(max) || std::isnan(sum)) {
     misconception("inf_minus_inf", inf_minus_inf_in_words);
   } else if (max != largest && std::abs(max - maxima) <= 1e-9 * std::abs(maxima)) {
-    misconception("maxima_added", "the max of both sets is the larger of the two maxima, not their sum");
+    misconception("maxima_added", "the two maxima were added; fix: take the larger one");
   } else if (max != largest) {
-    misconception("not_the_larger_max", "the max of both sets is the larger of the two maxima");
+    misconception("not_the_larger_max",
+                  "this is not the max of both sets; fix: take the larger of the two maxima");
   } else if (std::abs(sum - plain_sum) <= 1e-9 * plain_sum) {
     misconception("sums_not_rescaled",
                   "the sums are added although each is relative to its own max; fix: multiply each sum by "

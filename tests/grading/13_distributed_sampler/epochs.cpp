@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include "judge/numbers.h"
 #include "support.h"
 
 namespace lab13 {
@@ -100,9 +101,9 @@ bool check(const Batches& batches, const judge::SimRun& done) {
     if (replies[rank].at("steps") != steps || got != right) {
       diagnose_steps(batches, replies);
       ADD_FAILURE() << fmt::format(
-          "{}: rank {} must run {} steps, with the batches {}; it returned {}, after steps with the batches "
-          "{}",
-          batches.text(), rank, steps, text(right), replies[rank].at("steps").dump(), text(got));
+          "{}: rank {} must run {}, with the batches {}; it returned {}, after steps with the batches {}",
+          batches.text(), rank, judge::counted(steps, "step"), text(right), replies[rank].at("steps").dump(),
+          text(got));
       return false;
     }
     if (!replies[rank].at("asked_ahead")) continue;
@@ -134,16 +135,16 @@ void expect_one_small_all_reduce(judge::Random& random, const std::vector<int>& 
     if (event.kind != dist::trace::Kind::call || event.name != "all_reduce") continue;
     ++calls.at(static_cast<std::size_t>(event.rank));
     if (event.bytes <= 8) continue;
-    ADD_FAILURE() << fmt::format("{}: an all_reduce has {} bytes; expected one element", batches.text(),
-                                 event.bytes);
+    ADD_FAILURE() << fmt::format("{}: an all_reduce has {}; expected one element", batches.text(),
+                                 judge::counted(event.bytes, "byte"));
     return;
   }
   for (std::size_t rank = 0; rank < calls.size(); ++rank) {
     if (calls[rank] == right) continue;
     ADD_FAILURE() << fmt::format(
-        "{}: rank {} called all_reduce {} times for {} steps; expected {} calls, one before each step and "
-        "one that stops",
-        batches.text(), rank, calls[rank], right - 1, right);
+        "{}: rank {} called all_reduce {} for {}; expected {}, one before each step and one that stops",
+        batches.text(), rank, judge::counted(calls[rank], "time"), judge::counted(right - 1, "step"),
+        judge::counted(right, "call"));
     return;
   }
 }

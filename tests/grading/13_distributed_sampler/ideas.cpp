@@ -80,7 +80,7 @@ const std::vector<ShuffleIdea>& shuffle_ideas() {
        "this shuffle is as good, but it runs from the last element to the first; fix: run from the first to "
        "the last, as PyTorch's does",
        from_the_end},
-      {"not_shuffled", "the list is still in order: nothing was shuffled",
+      {"not_shuffled", "the list is still in order; fix: shuffle it",
        [](const Shuffle& s) { return in_order(s.n); }}};
   return known;
 }
@@ -190,7 +190,7 @@ const std::vector<ShareIdea>& share_ideas() {
        "the list is cut before it is shuffled, so the same samples are left out in every epoch; fix: shuffle "
        "everything, then cut",
        cut_before_the_shuffle},
-      {"not_shuffled", "the list is still in order: nothing was shuffled",
+      {"not_shuffled", "the list is still in order; fix: shuffle it",
        [](const Part& p) { return p.dealt(in_order(p.asked.samples)); }}};
   return known;
 }

@@ -6,6 +6,7 @@
 
 #include "ideas.h"
 #include "judge/ask.h"
+#include "judge/numbers.h"
 
 namespace lab13 {
 namespace {
@@ -29,9 +30,11 @@ bool check_size(const std::string& what, std::size_t rank, const Json& reply) {
   const auto size = reply.at("size").get<std::int64_t>();
   const auto indices = std::ssize(reply.at("indices"));
   if (size == indices) return true;
-  misconception("size_is_another_one", "size() must be the number of elements that indices() returns");
-  ADD_FAILURE() << fmt::format("{}: on rank {} size() is {}, but indices() returned {} numbers", what, rank,
-                               size, indices);
+  misconception("size_is_another_one",
+                "size() and indices() do not agree; fix: let size() return the number of elements that "
+                "indices() returns");
+  ADD_FAILURE() << fmt::format("{}: on rank {} size() is {}, but indices() returned {}", what, rank, size,
+                               judge::counted(indices, "number"));
   return false;
 }
 
@@ -95,8 +98,8 @@ void expect_other_orders(const Sampling& asked) {
       const auto readers = std::ranges::count(all, sample);
       if (readers == 1) continue;
       diagnose(asked, asked.epochs[epoch], got);
-      ADD_FAILURE() << fmt::format("{}: each sample must be read by one rank; sample {} is read by {} ranks",
-                                   asked.text(asked.epochs[epoch]), sample, readers);
+      ADD_FAILURE() << fmt::format("{}: each sample must be read by one rank; sample {} is read by {}",
+                                   asked.text(asked.epochs[epoch]), sample, judge::counted(readers, "rank"));
       return;
     }
     for (std::size_t before = 0; before < epoch; ++before) {
@@ -108,7 +111,7 @@ void expect_other_orders(const Sampling& asked) {
                                                  : fmt::format("in epoch {}", asked.epochs[before]);
       ADD_FAILURE() << fmt::format("{}: expected {} {}; rank 0 had {} then and has {} now",
                                    asked.text(asked.epochs[epoch]),
-                                   same_number ? "the order it had" : "another order than", then,
+                                   same_number ? "the order it had" : "a different order from the one", then,
                                    text(in_epoch(replies[0], before)[0]), text(got[0]));
       return;
     }
@@ -132,8 +135,8 @@ void expect_epoch_ends(const Sampling& asked) {
   for (std::size_t rank = 0; rank < steps.size(); ++rank) {
     const auto right = shares(asked, -1)[rank].size();
     if (steps[rank] == right) continue;
-    ADD_FAILURE() << fmt::format("{}: rank {} must run {} steps; it ran {}", asked.text(-1), rank, right,
-                                 steps[rank].dump());
+    ADD_FAILURE() << fmt::format("{}: rank {} must run {}; it ran {}", asked.text(-1), rank,
+                                 judge::counted(right, "step"), steps[rank].dump());
     return;
   }
 }

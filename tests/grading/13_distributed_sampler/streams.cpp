@@ -7,6 +7,7 @@
 
 #include "ideas.h"
 #include "judge/ask.h"
+#include "judge/numbers.h"
 
 namespace lab13 {
 namespace {
@@ -53,8 +54,8 @@ bool check_was_read(const Reading& asked, int reader, const Json& reply) {
   };
   const auto unread = std::ranges::find_if(got, is_unread);
   if (unread == got.end()) return true;
-  ADD_FAILURE() << fmt::format("{}: {} returned sample {} and has not read it; it has read {} samples",
-                               asked.text(), reader_text(asked, reader), *unread, given);
+  ADD_FAILURE() << fmt::format("{}: {} returned sample {} and has not read it; it has read {}", asked.text(),
+                               reader_text(asked, reader), *unread, judge::counted(given, "sample"));
   return false;
 }
 
@@ -118,8 +119,9 @@ bool check_each_has_a_share(const Reading& asked, const Shares& got) {
     const auto& mine = got[static_cast<std::size_t>(reader)];
     if (std::ssize(mine) == share && std::ranges::is_sorted(mine)) continue;
     diagnose(asked, got);
-    ADD_FAILURE() << fmt::format("{}: {} must get {} samples, in the order of the stream; it got {}, {}",
-                                 asked.text(), reader_text(asked, reader), share, mine.size(), text(mine));
+    ADD_FAILURE() << fmt::format("{}: {} must get {}, in the order of the stream; it got {}, {}",
+                                 asked.text(), reader_text(asked, reader), judge::counted(share, "sample"),
+                                 mine.size(), text(mine));
     return false;
   }
   return true;
@@ -133,9 +135,10 @@ void diagnose_by_readers(const Reading& asked) {
 }  // namespace
 
 std::string Reading::text() const {
-  return fmt::format("{}, {} rank{} with {} worker{} each",
-                     samples < 0 ? "a stream without end" : fmt::format("a stream of {} samples", samples),
-                     ranks, ranks == 1 ? "" : "s", workers, workers == 1 ? "" : "s");
+  return fmt::format(
+      "{}, {} with {} each",
+      samples < 0 ? "a stream without end" : fmt::format("a stream of {}", judge::counted(samples, "sample")),
+      judge::counted(ranks, "rank"), judge::counted(workers, "worker"));
 }
 
 void expect_every_sample_once(const Reading& asked) {
@@ -162,9 +165,9 @@ void expect_no_reader_starves(const Reading& asked, int each) {
     const auto given = replies[reader].at("given").get<Indices>();
     if (replies[reader].contains("starved") || std::ssize(mine) < each) {
       misconception("starved_workers", starved_in_words);
-      ADD_FAILURE() << fmt::format(
-          "{}: {} must get {} samples; it has read {} samples of the stream and got {}", asked.text(), who,
-          each, patience(asked, each), text(mine));
+      ADD_FAILURE() << fmt::format("{}: {} must get {}; it has read {} of the stream and got {}",
+                                   asked.text(), who, judge::counted(each, "sample"),
+                                   judge::counted(patience(asked, each), "sample"), text(mine));
       return;
     }
     for (std::size_t i = 0; i < given.size(); ++i) {
@@ -174,9 +177,9 @@ void expect_no_reader_starves(const Reading& asked, int each) {
           "reads_ahead",
           "for one sample, the reader reads more of the stream than ranks * workers samples: on a live "
           "stream it would have to wait for them; fix: read no further than the reader's next sample");
-      ADD_FAILURE() << fmt::format(
-          "{}: for {} samples {} has read {} samples of the stream; expected at most {}", asked.text(), i + 1,
-          who, given[i], most);
+      ADD_FAILURE() << fmt::format("{}: for {} {} has read {} of the stream; expected at most {}",
+                                   asked.text(), judge::counted(i + 1, "sample"), who,
+                                   judge::counted(given[i], "sample"), most);
       return;
     }
     if (!check_was_read(asked, static_cast<int>(reader), replies[reader])) return;

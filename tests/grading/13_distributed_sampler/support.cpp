@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "judge/numbers.h"
 #include "judge/trouble.h"
 
 namespace lab13 {
@@ -54,7 +55,7 @@ Indices permutation(std::int64_t n, std::uint64_t seed) {
 }
 
 std::string Sampling::text(std::int64_t epoch) const {
-  return fmt::format("{} samples, {} ranks{}{}{}", samples, ranks,
+  return fmt::format("{}, {}{}{}{}", judge::counted(samples, "sample"), judge::counted(ranks, "rank"),
                      shuffle ? fmt::format(", shuffled with seed {}", seed) : "",
                      drop_last ? ", drop_last" : "", epoch >= 0 ? fmt::format(", epoch {}", epoch) : "");
 }

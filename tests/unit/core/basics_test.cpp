@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "dist/core/call_site.h"
+#include "dist/core/counted.h"
 #include "dist/core/deadline.h"
 #include "dist/core/device.h"
 #include "dist/core/fail.h"
@@ -22,6 +23,14 @@ namespace dist {
 namespace {
 
 using namespace std::chrono_literals;
+
+TEST(Counted, OneIsSingular) {
+  EXPECT_EQ(counted(0, "rank"), "0 ranks");
+  EXPECT_EQ(counted(1, "rank"), "1 rank");
+  EXPECT_EQ(counted(2u, "rank"), "2 ranks");
+  EXPECT_EQ(counted(-1, "axis", "axes"), "-1 axes");
+  EXPECT_EQ(counted(1LL, "axis", "axes"), "1 axis");
+}
 
 TEST(Error, CarriesItsCodeAndAFormattedLine) {
   EXPECT_DIST_ERROR(fail(Errc::timeout, "rank {} waited {} ms", 2, 30), Errc::timeout, "rank 2 waited 30 ms");

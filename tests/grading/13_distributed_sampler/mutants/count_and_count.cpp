@@ -1,5 +1,5 @@
-// Misconception: a rank takes every n-th sample and a worker every w-th, so a worker of a rank takes the
-// samples that are both.
+// Misconception: a rank takes every n-th sample and a worker every w-th, so a rank's worker takes each sample
+// that both rules choose.
 //
 // Killed by: Part4Stream.workers_and_ranks_with_a_common_divisor
 // Diagnosis: starved_workers
