@@ -76,6 +76,8 @@ TEST(Part3Samples, uneven_parts) {
     if (HasFailure()) return;
   }
   expect_right(draw_over_samples(random, {random.between(1, 9)}, draw_form(random)));
+  if (HasFailure()) return;
+  expect_right(draw_over_samples(random, {(1 << 24) + 1, 2 * random.between(1, 9), 2}, draw_form(random)));
 }
 
 TEST(Part3Samples, a_rank_without_samples) {
@@ -103,12 +105,13 @@ std::vector<int> even_parts(Random& random) {
   return std::vector<int>(static_cast<std::size_t>(random.between(2, 5)), 3);
 }
 
-// One step, several steps, and none.
+// One step, several steps, and none; and a rank alone.
 void expect_trained_with(Random& random, const std::string& call, const std::string& optimizer) {
   for (const int steps : {1, random.between(3, 5), 0}) {
     expect_trained(draw_training(random, call, optimizer, steps, even_parts(random)));
     if (testing::Test::HasFailure()) return;
   }
+  expect_trained(draw_training(random, call, optimizer, 2, {3}));
 }
 
 TEST(Part4Train, with_momentum) {
