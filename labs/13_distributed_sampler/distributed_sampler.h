@@ -98,8 +98,9 @@ class ShardedStream {
 //   there are no more. step(batch) makes one training step, which contains collectives of all ranks.
 // - Output: the number of steps, the same on all ranks.
 // - Constraint: the epoch continues as long as every rank has a batch; then all ranks stop. Before each step,
-//   and once more to stop, all ranks call one all_reduce of one element (the library's, dist::all_reduce),
-//   from which they learn whether every rank has a batch. No rank calls next() more than once per all_reduce.
+//   and once more to stop, all ranks call one all_reduce of at most 8 bytes (the library's,
+//   dist::all_reduce), from which they learn whether every rank has a batch. No rank calls next() more than
+//   once per all_reduce.
 // - Example: four ranks have 3, 5, 4 and 7 batches. All return 3, after four all_reduces.
 std::int64_t run_epoch(const std::function<std::optional<std::int64_t>()>& next,
                        const std::function<void(std::int64_t batch)>& step);

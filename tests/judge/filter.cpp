@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -84,7 +85,6 @@ constexpr int harmless[] = {
     SYS_getsockname,
     SYS_getpeername,
     // threads, signals to itself, time
-    SYS_futex,
     SYS_set_robust_list,
     SYS_rseq,
     SYS_set_tid_address,
@@ -147,12 +147,19 @@ class Program {
   void load_argument(int i) { load(low(i)); }  // its lower half
   void mask(std::uint32_t bits) { add(BPF_ALU | BPF_AND | BPF_K, bits); }
   void answer(std::uint32_t what) { add(BPF_RET | BPF_K, what); }
-  void refuse() { answer(SECCOMP_RET_ERRNO | ENOSYS); }
+  void refuse(std::uint32_t error = ENOSYS) { answer(SECCOMP_RET_ERRNO | error); }
   // Does what `then` adds if the loaded word is `value`, and skips it otherwise.
   template <class Then>
   void if_equal(std::uint32_t value, Then then) {
     const std::size_t jump = size_;
     add(BPF_JMP | BPF_JEQ | BPF_K, value);
+    then();
+    code_[jump].jf = static_cast<std::uint8_t>(size_ - jump - 1);
+  }
+  template <class Then>
+  void if_set(std::uint32_t bit, Then then) {
+    const std::size_t jump = size_;
+    add(BPF_JMP | BPF_JSET | BPF_K, bit);
     then();
     code_[jump].jf = static_cast<std::uint8_t>(size_ - jump - 1);
   }
@@ -196,6 +203,16 @@ void add_calls_with_conditions(Program& program, const void* command) {
     program.load_argument(0);
     program.mask(CLONE_THREAD | CLONE_VFORK);
     program.allow_if_equal(CLONE_THREAD);
+  });
+  // To wait for its own threads, and to wake them. Others than private ones are the same to all processes
+  // that have a file mapped, and all ranks have the program's. pthread_join waits by such a one for a thread
+  // to end: it looks again at once.
+  program.of(SYS_futex, [&] {
+    program.load_argument(1);
+    program.if_set(FUTEX_PRIVATE_FLAG, [&] { program.answer(SECCOMP_RET_ALLOW); });
+    program.mask(static_cast<std::uint32_t>(FUTEX_CMD_MASK));
+    for (const int verb : {FUTEX_WAIT, FUTEX_WAIT_BITSET})
+      program.if_equal(static_cast<std::uint32_t>(verb), [&] { program.refuse(EAGAIN); });
   });
   // No locks and no leases, which other ranks would see: they have the same program.
   program.of(SYS_fcntl, [&] {

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
+#include <linux/futex.h>
 #include <nlohmann/json.hpp>
 #include <sched.h>
 #include <sys/file.h>
@@ -97,6 +98,8 @@ Json break_out(const Json& task) {
     return ::setrlimit(RLIMIT_NOFILE, &less);
   });
   found["name spaces"] = can([] { return ::unshare(CLONE_NEWUSER); });
+  static const int word = 0;  // in the program's file
+  found["other processes' futexes"] = can_call(SYS_futex, &word, FUTEX_WAKE, 1, nullptr, nullptr, 0);
   found["keys"] = can_call(SYS_add_key, "user", "mine", "x", 1, -4);
   found["a filter"] = can_call(SYS_seccomp, 1, 0, nullptr);
   found["ptrace"] = can_call(SYS_ptrace, 0, 0, 0, 0);
@@ -249,6 +252,24 @@ TEST(Judge, stops_what_works_for_ever) {
 TEST(Judge, is_as_patient_with_long_work_after_others_were_stopped) {
   for (int stopped = 0; stopped < 2; ++stopped) outcome_of("hang", {.asleep = 100ms});
   EXPECT_TRUE(outcome_of("work for 0.2 s", {.work = 600ms}).completed);
+}
+
+// That depends on how many processes the machine has, and on how long it keeps these waiting.
+TEST(Judge, does_not_count_what_it_takes_to_look_at_processes) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (true) ::pause();
+  }
+  judge::Patience patience({.work = 1s, .asleep = 1h});  // looks each 10 ms
+  const auto until = std::chrono::steady_clock::now() + 1s;
+  while (std::chrono::steady_clock::now() < until) {
+    EXPECT_FALSE(patience.is_used_up({child}));
+    std::this_thread::sleep_for(1ms);
+  }
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_LT(patience.spent() - patience.asleep(), 80ms);
 }
 
 // A program that is slow in every run, and never stopped, has no more time in the end than one that is

@@ -39,11 +39,12 @@ class Patience {
   using Clock = std::chrono::steady_clock;
 
   Clock::time_point next_look();
-  Milliseconds own_work() const;  // since the beginning
+  Milliseconds own_work() const;  // since the beginning, but for looking at processes
 
   const Milliseconds most_asleep_, most_work_, most_own_work_, most_in_all_, wall_, period_;
   const Clock::time_point started_ = Clock::now();
-  const Milliseconds own_work_before_;  // this program's
+  const std::chrono::microseconds own_work_before_;  // this program's
+  std::chrono::microseconds looking_{0};             // what it has worked to look at processes
   Clock::time_point looked_ = started_, next_;
   std::minstd_rand random_;
   Census before_{.is_awake = true};  // at the last look

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -107,7 +108,8 @@ std::optional<fs::path> choose(const std::vector<fs::path>& all, const fs::path&
   return named[0];
 }
 
-std::string from_folder(const fs::path& folder, const fs::path& file);
+enum class Zips : std::uint8_t { looked_into, left_out };
+std::string from_folder(const fs::path& folder, const fs::path& file, Zips looks);
 
 // Matches sources in all folders of a zip: their names may have characters that mean something in a pattern.
 const char* const any_source = "*.[cC][pP][pP]";
@@ -231,10 +233,10 @@ std::string from_zip(const fs::path& handed_in, const fs::path& file) {
     refuse("{} cannot be unpacked from {}: it is damaged, or larger than {} KiB", file.filename().string(),
            zip.filename().string(), most_bytes >> 10);
   open_all(unpacked.path());
-  return from_folder(unpacked.path(), file);
+  return from_folder(unpacked.path(), file, Zips::left_out);  // they could be in each other without an end
 }
 
-std::string from_folder(const fs::path& folder, const fs::path& file) {
+std::string from_folder(const fs::path& folder, const fs::path& file, Zips looks) {
   std::vector<fs::path> files, others, zips;
   fs::path closed;
   std::size_t entries = 0;
@@ -254,7 +256,7 @@ std::string from_folder(const fs::path& folder, const fs::path& file) {
     if (kind != fs::file_type::regular) continue;
     if (is_wanted) files.push_back(fs::relative(at->path(), folder));
     if (!is_wanted && is_source(at->path())) others.push_back(at->path());
-    if (is_called_zip(at->path())) zips.push_back(at->path());
+    if (looks == Zips::looked_into && is_called_zip(at->path())) zips.push_back(at->path());
   }
   if (why) {
     errno = why.value();
@@ -278,7 +280,7 @@ std::string take_submission(const fs::path& handed_in, const fs::path& file) {
   const auto status = fs::status(handed_in, none);
   if (status.type() == fs::file_type::not_found) refuse("there is no file or folder {}", handed_in.string());
   expect_open(handed_in);
-  if (fs::is_directory(status)) return from_folder(handed_in, file);
+  if (fs::is_directory(status)) return from_folder(handed_in, file, Zips::looked_into);
   if (!fs::is_regular_file(status)) refuse_form(handed_in.string());
   if (is_zip(handed_in)) return from_zip(handed_in, file);
   if (is_called_zip(handed_in))

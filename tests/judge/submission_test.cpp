@@ -181,6 +181,18 @@ TEST_F(Submission, IsFoundInAZipInAFolder) {
   EXPECT_EQ(judge::take_submission(here, wanted), "zipped");
 }
 
+// They could be in each other without an end.
+TEST_F(Submission, IsNotFoundInAZipInAZip) {
+  const std::string name = wanted.filename().string();
+  write(name, "too deep");
+  zip("inner.zip", name);
+  fs::remove(here / name);
+  fs::create_directories(here / name);  // so that the unpacker's pattern fits what is in it
+  fs::rename(here / "inner.zip", here / name / "inner.zip");
+  write("1/2/3/4/5/6/7/8/" + name, "not looked for so deep");
+  EXPECT_EQ(refusal(zip("outer.zip", name + " 1")), name + " was not handed in");
+}
+
 TEST_F(Submission, FoldersInAZipHaveWhateverNames) {
   for (const std::string folder : {"my lab (final) [2]", "[CS101] Lab 5", "^lab$", "*"}) {
     write(folder + "/send_recv.cpp", "of " + folder);

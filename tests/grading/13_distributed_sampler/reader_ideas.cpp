@@ -66,7 +66,7 @@ void diagnose(const Reading& asked, const Shares& got) {
       Indices said;
       for (std::int64_t c = 0; c < asked.samples; ++c) {
         if (idea.takes(asked, reader / asked.workers, reader % asked.workers, c))
-          said.push_back(asked.first + c);
+          said.push_back(asked.sample(c));
       }
       fits = got[static_cast<std::size_t>(reader)] == said;
     }

@@ -71,6 +71,13 @@ Json samplers(const Json& task) {
   return answers;
 }
 
+Json sizes(const Json& task) {
+  Json answers = Json::array();
+  for (const auto& one : task.at("cases"))
+    answers.push_back(attempt([&] { return Json(lab::DistributedSampler(options_of(one, 0)).size()); }));
+  return answers;
+}
+
 // What one reader takes, at most `at_most` samples: the samples, and how many the stream had given by then.
 Json taken(const Json& one) {
   const std::int64_t at_most = one.at("at_most");
@@ -138,15 +145,14 @@ Json epoch_of_stream(const Json& task) {
 }
 
 // run_epoch() on batches of this rank: which ones the steps got, and how many were requested by then.
-Json epoch_of_batches(const Json& task) {
-  dist::init_process_group();
+Json epoch_of_batches(const Json& task, std::int64_t epoch) {
   const bool silent = task.at("silent");
   std::size_t asked = 0;
   bool too_often = false;
   Json seen = Json::array();
   const auto next = [&]() -> std::optional<std::int64_t> {
     too_often = too_often || asked > seen.size();
-    const Json piece = judge::fetch({0, static_cast<std::int64_t>(asked++)});
+    const Json piece = judge::fetch({epoch, static_cast<std::int64_t>(asked++)});
     if (piece.is_null()) return std::nullopt;
     return piece.get<std::int64_t>();
   };
@@ -165,10 +171,16 @@ int main() {
     const std::string call = task.at("call");
     if (call == "randperm") return permutations(task);
     if (call == "sampler") return samplers(task);
+    if (call == "size") return sizes(task);
     if (call == "reader") return readers(task);
     if (call == "epoch_of_sampler") return attempt([&] { return epoch_of_sampler(task); });
     if (call == "epoch_of_stream") return attempt([&] { return epoch_of_stream(task); });
-    if (call == "run_epoch") return attempt([&] { return epoch_of_batches(task); });
+    if (call == "run_epoch")
+      return attempt([&] {
+        dist::init_process_group();
+        const Json first = epoch_of_batches(task, 0);
+        return Json{first, epoch_of_batches(task, 1)};
+      });
     throw std::logic_error("no such call: " + call);
   });
 }

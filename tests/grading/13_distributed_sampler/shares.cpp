@@ -87,6 +87,23 @@ void expect_shares(const std::vector<Sampling>& cases) {
   }
 }
 
+void expect_sizes(const std::vector<Sampling>& cases) {
+  Json questions = Json::array();
+  for (const auto& one : cases) questions.push_back(to_json(one));
+  const auto replies = judge::ask("size", questions);
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    const auto& [samples, ranks, shuffle, seed, drop_last, epochs] = cases[i];
+    const auto right = samples / ranks + (drop_last || samples % ranks == 0 ? 0 : 1);
+    if (replies[i] == right) continue;
+    misconception("size_of_a_large_dataset",
+                  "size() is wrong for large data sets; fix: compute in std::int64_t, without floating point "
+                  "numbers");
+    ADD_FAILURE() << fmt::format("{}: size() must be {}; it is {}", cases[i].text(-1), right,
+                                 replies[i].dump());
+    return;
+  }
+}
+
 void expect_other_orders(const Sampling& asked) {
   const auto replies = judge::ask("sampler", Json::array({to_json(asked)}));
   if (replies.empty()) return;

@@ -43,6 +43,7 @@ using Shares = std::vector<Indices>;                       // [rank]
 Shares shares(const Sampling& asked, std::int64_t epoch);  // the right ones
 
 void expect_shares(const std::vector<Sampling>& cases);
+void expect_sizes(const std::vector<Sampling>& cases);  // their size() alone
 // The same for PyTorch's values (tests/golden).
 void expect_golden_shares();
 std::vector<Shuffle> golden_shuffles();
@@ -57,7 +58,10 @@ struct Reading {
   std::int64_t samples = -1;
   int ranks = 1, workers = 1;
   std::int64_t first = 0;  // number of the first sample
+  std::int64_t step = 1;   // from one sample's number to the next
 
+  std::int64_t sample(std::int64_t place) const { return first + place * step; }
+  std::int64_t place(std::int64_t sample) const;  // -1: it is not in the stream
   std::string text() const;
 };
 // For a stream that divides evenly: every sample is taken exactly once, and every worker gets its part.

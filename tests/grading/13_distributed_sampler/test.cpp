@@ -41,6 +41,10 @@ TEST(Part2Shares, divides_evenly) {
   const int ranks = random.between(2, 6);
   lab13::expect_shares({in_order(12, 3), in_order(ranks * random.between(3, 9), ranks),
                         in_order(random.between(4, 9), 1), in_order(0, ranks)});
+  if (HasFailure()) return;
+  constexpr std::int64_t exact_in_f32 = 1 << 24, most_of_32_bits = (std::int64_t{1} << 31) - 1;
+  lab13::expect_sizes({in_order(exact_in_f32 * ranks + 1, ranks), in_order(most_of_32_bits * ranks, ranks),
+                       in_order(most_of_32_bits + ranks, ranks, true)});
 }
 
 TEST(Part2Shares, pads_from_the_beginning) {
@@ -120,7 +124,8 @@ TEST(Part4Stream, every_sample_once) {
   std::int64_t first = 0;  // a sample's number, too
   for (const auto& [ranks, workers] :
        {std::pair{4, 3}, {random.between(2, 5), 1}, {1, random.between(2, 4)}}) {
-    lab13::expect_every_sample_once({ranks * workers * random.between(2, 4), ranks, workers, first});
+    const int step = ranks * random.between(1, 3);  // their numbers do not say whose they are
+    lab13::expect_every_sample_once({ranks * workers * random.between(2, 4), ranks, workers, first, step});
     if (HasFailure()) return;
     first = random.between(100, 999);
   }
@@ -132,7 +137,7 @@ TEST(Part4Stream, workers_and_ranks_with_a_common_divisor) {
   const int common = random.between(2, 3);
   for (const auto& [ranks, workers] : {std::pair{4, 2}, {common * random.between(1, 2), common}}) {
     lab13::expect_every_sample_once(
-        {ranks * workers * random.between(2, 4), ranks, workers, random.between(100, 999)});
+        {ranks * workers * random.between(2, 4), ranks, workers, random.between(100, 999), ranks});
     if (HasFailure()) return;
   }
 }
@@ -151,8 +156,8 @@ TEST(Part4Stream, ranks_agree_on_the_end) {
   Random random("end of a stream");
   const int ranks = random.between(3, 5), workers = random.between(2, 3);
   for (const int whole : {ranks * workers * 2, ranks * (workers * 2 + 1)}) {
-    lab13::expect_ranks_agree(
-        {whole + random.between(1, ranks - 1), ranks, workers, random.between(100, 999)});
+    lab13::expect_ranks_agree({whole + random.between(1, ranks - 1), ranks, workers, random.between(100, 999),
+                               random.between(2, 5)});
     if (HasFailure()) return;
   }
 }

@@ -16,7 +16,7 @@ using judge::misconception;
 // Whether each rank has told of all groups that it has made: the simulation has seen them.
 void expect_said(const judge::SimRun& done, const std::vector<Json>& replies) {
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
-    int said = replies[rank].at("made");
+    int said = replies[rank].at("made").get<int>() + replies[rank].at("other").get<int>();
     for (const int more : replies[rank].at("flattened")) said += more;
     const auto& calls = done.done.at(rank);
     const auto seen = calls.contains("new_group") ? calls.at("new_group").calls : 0;
@@ -66,6 +66,11 @@ void diagnose_group(const Grid& grid, const Flattened& line, int rank, const Jso
         "only_the_first_axis",
         "this is the line along the first axis alone; fix: along flattened axes, one may move along all "
         "of them");
+  else if (ranks == reversed(right) && ranks != sorted(right))
+    misconception("groups_of_another_mesh",
+                  "this is the line of another mesh, which was made before and whose axes have the same "
+                  "names; fix: keep "
+                  "groups in the mesh alone, not in a variable that outlives the call");
   else if (sorted(ranks) == sorted(right))
     misconception("sorts_the_ranks",
                   "the group has the right ranks in another order, so their numbers in it are not their "

@@ -2,6 +2,7 @@
 // makes a right mesh first, so that these parts can be graded without the third.
 #include "judge/runner.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <stdexcept>
@@ -44,8 +45,14 @@ Json seen(const lab::Mesh& mesh) {
 }
 
 Json make_mesh(const Json& task) {
+  const auto at_first = groups_made();
+  const lab::Grid grid = grid_of(task);
+  lab::Grid reversed = grid;
+  std::ranges::reverse(reversed.ranks);
+  auto other = lab::make_mesh(reversed);  // another mesh, whose axes have the same names
+  for (const auto& one : task.at("flattened")) lab::flatten(other, one.at("axes"), one.at("name"));
   const auto before = groups_made();
-  auto mesh = lab::make_mesh(grid_of(task));
+  auto mesh = lab::make_mesh(grid);
   const auto after = groups_made();
   Json flattened = Json::array();
   for (const auto& one : task.at("flattened")) {
@@ -55,6 +62,7 @@ Json make_mesh(const Json& task) {
   }
   return {{"grid", as_json(mesh.grid)},
           {"groups", seen(mesh)},
+          {"other", before - at_first},
           {"made", after - before},
           {"flattened", flattened}};
 }

@@ -111,7 +111,11 @@ TEST(Part3Groups, of_flattened_axes) {
   for (const bool shuffled : {false, true}) {
     const Grid grid = draw_grid(random, {2, shuffled ? 1 : 3, 2}, shuffled);
     expect_groups(grid, 0,
-                  {flat(grid, {0, 1}), flat(grid, {0, 2}), flat(grid, {0, 1}), flat(grid, {0, 1, 2})});
+                  {flat(grid, {0, 1}),
+                   flat(grid, {0, 2}),
+                   flat(grid, {0, 1}),
+                   flat(grid, {0, 1, 2}),
+                   {{grid.names[2]}, "one_axis"}});
     if (HasFailure()) return;
   }
 }

@@ -36,6 +36,7 @@ Played play(judge::Random& random, const Pass& pass, bool timed) {
                      {"seed", pass.model.seed},
                      {"seconds", pass.seconds},
                      {"large", pass.is_large},
+                     {"is_after_forward", pass.is_after_forward},
                      {"before", played.before},
                      {"vector", played.vectors.back()}});
   }
@@ -94,7 +95,8 @@ Numbers gradient_shard(const Pass& pass, const std::vector<std::vector<Numbers>>
 }
 
 std::string text_of(const Pass& pass) {
-  return fmt::format("{}, {} units, {} ranks", pass.call, pass.model.units.size(), pass.n);
+  return fmt::format("{}{}, {} units, {} ranks", pass.call, pass.is_after_forward ? " after forward" : "",
+                     pass.model.units.size(), pass.n);
 }
 
 void diagnose_complaint(const std::string& complaint) {
@@ -183,10 +185,17 @@ bool calls_are_right(const Pass& pass, const judge::SimRun& done) {
   for (std::size_t unit = 0; unit < pass.model.units.size(); ++unit) bytes += pass.unit_bytes(unit);
   const auto units = pass.model.units.size();
   for (const std::string name : {all_gather, reduce_scatter}) {
-    const bool none = pass.is_forward() && name == reduce_scatter;
-    const Traffic right{none ? 0 : units, none ? 0 : bytes}, got = traffic_of(done, 0, name);
+    const std::uint64_t times = pass.is_forward() && name == reduce_scatter   ? 0
+                                : pass.is_after_forward && name == all_gather ? 2
+                                                                              : 1;
+    const Traffic right{times * units, times * bytes}, got = traffic_of(done, 0, name);
     if (got.calls == right.calls && got.bytes == right.bytes) continue;
-    if (pass.prefetches() && name == all_gather && got.calls > units && got.calls < 2 * units + 1)
+    if (pass.is_after_forward && name == all_gather && got.calls < right.calls)
+      misconception(
+          "keeps_a_unit_for_backward",
+          "forward keeps parameters that backward takes; fix: give up each unit when it has computed, "
+          "and gather it again in backward");
+    else if (pass.prefetches() && name == all_gather && got.calls > units && got.calls < 2 * units + 1)
       misconception("prefetches_the_wrong_neighbour",
                     "units that are not needed next are gathered in addition to the right ones; fix: "
                     "forward prefetches unit i + 1, backward unit i - 1");

@@ -45,7 +45,11 @@ Json zero_step(const Json& task) {
     velocity.mul_(0.5).add_(gradient);
     rows.add_(velocity, -1);
   };
+  // Another parameter, which never changes, in turn with this one.
+  const Tensor constant = dist::full({3, 2, 2}, 5, dist::DType::f64);
+  Tensor other = constant.clone();
   for (const Numbers numbers : task.at("gradients")) {
+    if (task.at("others")) lab::zero_step(other, dist::zeros_like(other), [](Tensor&, const Tensor&) {});
     const Tensor gradient = tensor_of(numbers).view(shape);
     lab::zero_step(parameter, gradient, update);
     is_kept = is_kept && numbers_of(gradient) == numbers;
@@ -53,6 +57,7 @@ Json zero_step(const Json& task) {
   return {{"parameter", numbers_of(parameter)},
           {"shape", shape_of(parameter)},
           {"updates", updates},
+          {"other_is_kept", numbers_of(other) == numbers_of(constant)},
           {"is_kept", is_kept}};
 }
 
@@ -69,6 +74,18 @@ Json make_unit(const Json& task) {
   for (Tensor& parameter : parameters) parameter.fill_(-1);  // a unit has copies
   return {
       {"shapes", unit.shapes}, {"shard", numbers_of(unit.shard)}, {"gradient", numbers_of(unit.gradient)}};
+}
+
+// Units of this shape, which are kept, and whose parameters are not.
+Json make_units(const Json& task) {
+  std::vector<lab::Unit> kept;
+  for (int i = 0; i < task.at("count"); ++i) {
+    lab::Tensors parameters;
+    for (const dist::Shape shape : task.at("shapes"))
+      parameters.push_back(dist::zeros(shape, dist::DType::f64));
+    kept.push_back(lab::make_unit(parameters));
+  }
+  return kept.size();
 }
 
 lab::Unit unit_of(const Json& shapes, const Numbers& shard, double gradient) {
@@ -148,6 +165,7 @@ class Layers {
     return gradients;
   }
 
+  std::int64_t inputs() const { return shapes_.front()[0][1]; }
   // With gradients of an earlier backward.
   std::vector<lab::Unit> units(double gradient) const {
     std::vector<lab::Unit> all;
@@ -199,16 +217,24 @@ class Layers {
   std::string complaint_;
 };
 
+lab::Compute compute_by(Layers& layers) {
+  return {[&](std::size_t unit, const lab::Tensors& parameters, const Tensor& input) {
+            return layers.forward(unit, parameters, input);
+          },
+          [&](std::size_t unit, const lab::Tensors& parameters, const Tensor& grad_output) {
+            return layers.backward(unit, parameters, grad_output);
+          }};
+}
+
 Json pass(const std::string& call, const Json& task) {
   Layers layers(task);
   auto units = layers.units(task.at("before"));
-  const lab::Compute compute{
-      [&](std::size_t unit, const lab::Tensors& parameters, const Tensor& input) {
-        return layers.forward(unit, parameters, input);
-      },
-      [&](std::size_t unit, const lab::Tensors& parameters, const Tensor& grad_output) {
-        return layers.backward(unit, parameters, grad_output);
-      }};
+  const auto compute = compute_by(layers);
+  if (task.at("is_after_forward")) {
+    Layers before(task);
+    const auto& forward = call == "backward" ? lab::forward : lab::prefetching_forward;
+    forward(units, dist::ones({before.inputs()}, dist::DType::f64), compute_by(before));
+  }
   const Tensor given = tensor_of(task.at("vector"));
   Json values = Json::array();
   if (call == "forward") values.push_back(numbers_of(lab::forward(units, given, compute)));
@@ -230,6 +256,7 @@ Json handle(const Json& task) {
   if (call == "rows_of") return rows_of(task);
   if (call == "zero_step") return zero_step(task);
   if (call == "make_unit") return make_unit(task);
+  if (call == "make_units") return make_units(task);
   if (call == "gather") return gather(task);
   if (call == "reduce") return reduce(task);
   return pass(call, task);

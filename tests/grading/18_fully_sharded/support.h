@@ -44,6 +44,8 @@ void expect_zero_step(judge::Random& random, int n, const Shape& shape, Look loo
 
 // Part 2.
 void expect_unit(judge::Random& random, int n, const std::vector<Shape>& shapes);
+// How much memory many units take.
+void expect_small_units(int n);
 void expect_gathered(judge::Random& random, int n, const std::vector<Shape>& shapes);
 void expect_reduced(judge::Random& random, int n, const std::vector<Shape>& shapes);
 // One collective per unit, with these bytes.
@@ -59,8 +61,9 @@ struct Pass {
   std::string call;  // "forward", "prefetching_backward"
   Model model;
   int n = 2;
-  double seconds = 0;     // that a unit computes
-  bool is_large = false;  // then its numbers are not asked for
+  double seconds = 0;             // that a unit computes
+  bool is_large = false;          // then its numbers are not asked for
+  bool is_after_forward = false;  // a backward: a forward of the same units has run in the same process
   bool is_forward() const { return call.find("forward") != std::string::npos; }
   bool prefetches() const { return call.find("prefetching") != std::string::npos; }
   std::uint64_t unit_bytes(std::size_t unit) const;  // u

@@ -37,6 +37,8 @@ TEST(Part1Zero, all_ranks_are_updated) {
     if (HasFailure()) return;
     expect_zero_step(random, n, {random.between(1, 20)}, Look::values);
     if (HasFailure()) return;
+    expect_zero_step(random, n, {random.between(1, 9), 2, 3}, Look::values);
+    if (HasFailure()) return;
   }
 }
 
@@ -68,6 +70,7 @@ TEST(Part2Unit, each_rank_keeps_its_rows) {
   }
   expect_unit(random, random.between(1, 3), draw_shapes(random, 7));
   if (!HasFailure()) expect_unit(random, 2, {{2 * random.between(1, 4), 3}});
+  if (!HasFailure()) expect_small_units(4);
 }
 
 TEST(Part2Unit, a_gather_gives_the_parameters) {
@@ -130,6 +133,10 @@ TEST(Part3Passes, one_collective_per_unit) {
     expect_collectives(random, {call, draw_model(random, draw_widths(random, units)), random.between(2, 4)});
     if (HasFailure()) return;
   }
+  expect_collectives(random, {.call = "backward",
+                              .model = draw_model(random, draw_widths(random, 3)),
+                              .n = random.between(2, 4),
+                              .is_after_forward = true});
 }
 
 // All of one size.
@@ -171,6 +178,11 @@ TEST(Part4Prefetch, backward_hides_all_but_the_ends) {
     expect_values(random, {"prefetching_backward", draw_model(random, draw_widths(random, units)), 3});
     if (HasFailure()) return;
   }
+  expect_collectives(random, {.call = "prefetching_backward",
+                              .model = draw_model(random, draw_widths(random, 3)),
+                              .n = 2,
+                              .is_after_forward = true});
+  if (HasFailure()) return;
   expect_overlap(random, {"prefetching_backward", draw_large_model(random), random.between(2, 4)}, 1.25);
 }
 

@@ -216,6 +216,31 @@ void expect_unit(judge::Random& random, int n, const std::vector<Shape>& shapes)
   }
 }
 
+void expect_small_units(int n) {
+  constexpr std::int64_t width = 48, count = 8;
+  const std::vector<Shape> shapes{{width, width}, {width}};
+  const Json task{{"call", "make_units"}, {"shapes", shapes}, {"count", count}};
+  const auto done = run(std::vector<Json>(static_cast<std::size_t>(n), task));
+  if (answers(done).empty()) return;
+  // The shards and their gradients; one unit whole, once more in shards, and half of one for everything
+  // small.
+  const double whole = 8.0 * static_cast<double>(padded_elements(shapes, n)), own = 2.0 * count * whole / n;
+  for (std::size_t rank = 0; rank < done.report.peak_buffer_bytes.size(); ++rank) {
+    const auto peak = static_cast<double>(done.report.peak_buffer_bytes[rank]);
+    if (peak <= own + 2.5 * whole) continue;
+    misconception(
+        "keeps_everything",
+        "the memory of whole parameters is kept: a view (narrow) of a larger tensor keeps all of it; "
+        "fix: copy this rank's rows into a tensor of their size");
+    ADD_FAILURE() << fmt::format(
+        "make_unit, {} units of {:.0f} bytes, {} ranks: their shards and gradients have {:.0f} bytes, so "
+        "rank "
+        "{} may hold {:.0f} at the same time; it held {:.0f}",
+        count, whole, n, own, rank, own + 2.5 * whole, peak);
+    return;
+  }
+}
+
 void expect_gathered(judge::Random& random, int n, const std::vector<Shape>& shapes) {
   gathered(random, n, shapes);
 }

@@ -58,7 +58,7 @@ struct Steps {
   std::vector<Json> tasks;
 };
 
-Steps draw_steps(judge::Random& random, int n, const Shape& shape) {
+Steps draw_steps(judge::Random& random, int n, const Shape& shape, bool with_others) {
   Steps drawn{shape, draw_numbers(random, elements_of(shape)), {}, {}};
   for (int step = 0; step < 2; ++step) {
     drawn.gradients.emplace_back();
@@ -66,7 +66,8 @@ Steps draw_steps(judge::Random& random, int n, const Shape& shape) {
       drawn.gradients.back().push_back(draw_numbers(random, elements_of(shape)));
   }
   for (std::size_t rank = 0; rank < static_cast<std::size_t>(n); ++rank) {
-    drawn.tasks.push_back({{"call", "zero_step"}, {"shape", shape}, {"parameter", drawn.parameter}});
+    drawn.tasks.push_back(
+        {{"call", "zero_step"}, {"shape", shape}, {"parameter", drawn.parameter}, {"others", with_others}});
     for (const auto& step : drawn.gradients) drawn.tasks.back()["gradients"].push_back(step[rank]);
   }
   return drawn;
@@ -122,7 +123,14 @@ bool steps_are_right(const Steps& drawn, const std::vector<Json>& replies) {
   for (int rank = 0; rank < n; ++rank) {
     const Json& reply = replies[static_cast<std::size_t>(rank)];
     const Numbers got = reply.at("parameter"), right = stepped(drawn, n);
-    const bool is_kept = reply.at("is_kept");
+    const bool is_kept = reply.at("is_kept"), other_is_kept = reply.at("other_is_kept");
+    if (!other_is_kept) {
+      ADD_FAILURE() << fmt::format(
+          "zero_step, {} ranks: on rank {} another parameter, of 3 x 2 x 2, whose gradients are 0 and whose "
+          "update does nothing, has changed",
+          n, rank);
+      return false;
+    }
     if (are_near(right, got) && is_kept && reply.at("shape") == Json(drawn.shape)) continue;
     diagnose_step(drawn, got, rank, n);
     ADD_FAILURE() << fmt::format("zero_step, a parameter of {}, {} ranks, two steps: on rank {} {}",
@@ -186,7 +194,7 @@ void expect_rows(const std::vector<std::vector<std::int64_t>>& cases) {
 }
 
 void expect_zero_step(judge::Random& random, int n, const Shape& shape, Look look) {
-  const auto drawn = draw_steps(random, n, shape);
+  const auto drawn = draw_steps(random, n, shape, look == Look::values);
   const auto done = run(drawn.tasks);
   const auto replies = answers(done);
   if (!steps_are_right(drawn, replies)) return;

@@ -280,11 +280,11 @@ void expect_hidden_tokens(judge::Random& random, int n) {
 }
 
 void expect_summed_gradients(judge::Random& random, const Groups& groups, const std::string& dtype) {
-  // Every rank of the job has the same task, so the ranks of a group have equal summands.
+  // Every rank of the job has the same task. A rank's summands are group rank + 1 times these.
   std::vector<Matrix> gradients;
   Json list = Json::array();
   std::uint64_t bytes = 0;
-  for (int i = random.between(2, 4); i > 0; --i) {
+  for (int i = random.between(3, 4); i > 0; --i) {
     gradients.push_back(numbers(random.between(0, 9999), table, random.between(1, 3), random.between(1, 9)));
     list.push_back({gradients.back().rows, gradients.back().columns, gradients.back().at});
     bytes += gradients.back().at.size() * (dtype == "f32" ? 4 : 8);
@@ -294,12 +294,13 @@ void expect_summed_gradients(judge::Random& random, const Groups& groups, const 
       play({{"call", "sum"}, {"seed", 0}, {"dtype", dtype}, {"gradients", list}}, groups, about);
   for (std::size_t rank = 0; rank < played.replies.size(); ++rank)
     for (std::size_t i = 0; i < gradients.size(); ++i)
-      if (!is_right(
-              fmt::format("{}, rank {}, gradient {}", about, rank, i),
-              times(gradients[i], played.places[rank].n), played.replies[rank].at(i), dtype,
-              {{gradients[i], "averages_instead_of_sums",
-                "the gradients are averaged, or not summed at all; they are summands, because each rank has "
-                "seen other tokens of the same batch; fix: ReduceOp::sum"}}))
+      if (!is_right(fmt::format("{}, rank {}, gradient {}", about, rank, i),
+                    times(gradients[i], played.places[rank].n * (played.places[rank].n + 1) / 2.0),
+                    played.replies[rank].at(i), dtype,
+                    {{times(gradients[i], (played.places[rank].n + 1) / 2.0), "averages_instead_of_sums",
+                      "the gradients are averaged; they are summands, because each rank has seen other "
+                      "tokens of the "
+                      "same batch; fix: ReduceOp::sum"}}))
         return;
   traffic_is_right(about, played, {{all_reduce, {1, bytes}}});
 }

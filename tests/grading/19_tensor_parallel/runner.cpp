@@ -228,7 +228,7 @@ class Play {
     const Tensor own_grad = tensor_of(is_row ? grad : grad.columns_of(part), dtype_);
     Json reply = Json::object();
     if (runs("forward"))
-      reply["y"] = keeping({{"x", own_x}}, [&] {
+      reply["y"] = keeping({{"x", own_x}, {"layer", layer.weight}, {"layer", layer.bias}}, [&] {
         return is_row ? lab::row_forward(layer, own_x, context())
                       : lab::column_forward(layer, own_x, context());
       });
@@ -266,7 +266,12 @@ class Play {
     if (runs("forward")) {
       const auto& forward = is_sequence() ? lab::sequence_forward : lab::pair_forward;
       const Tensor own = own_tokens(x);
-      reply["y"] = keeping({{"x", own}}, [&] { return forward(pair, own, between, context, kept); });
+      reply["y"] = keeping({{"x", own},
+                            {"pair", pair.first.weight},
+                            {"pair", pair.first.bias},
+                            {"pair", pair.second.weight},
+                            {"pair", pair.second.bias}},
+                           [&] { return forward(pair, own, between, context, kept); });
     }
     if (runs("backward")) {
       const auto& backward = is_sequence() ? lab::sequence_backward : lab::pair_backward;
@@ -323,8 +328,12 @@ class Play {
           keeping({{"table", table}}, [&] { return lab::embedding_forward(table, rows, tokens, group_); });
     if (runs("backward")) {
       Tensor gradient = dist::full(table.shape(), 1, dtype_);
-      const Matrix grad = lab19::numbers(seed_, lab19::output_gradient, sizes_.t, sizes_.width);
-      lab::embedding_backward(gradient, rows, tokens, tensor_of(grad, dtype_));
+      const Tensor grad =
+          tensor_of(lab19::numbers(seed_, lab19::output_gradient, sizes_.t, sizes_.width), dtype_);
+      keeping({{"grad", grad}}, [&] {
+        lab::embedding_backward(gradient, rows, tokens, grad);
+        return Tensor{};
+      });
       reply["gradient"] = said(gradient);
     }
     return reply;
@@ -351,11 +360,27 @@ class Play {
 
   Json sum() {
     std::vector<Tensor> gradients;
-    for (const auto& one : task_.at("gradients"))
-      gradients.push_back(tensor_of({one.at(0), one.at(1), one.at(2)}, dtype_));
+    std::vector<dist::Shape> shapes, matrices;
+    for (const auto& one : task_.at("gradients")) {
+      const std::int64_t rows = one.at(0), columns = one.at(1);
+      matrices.push_back({rows, columns});
+      shapes.push_back(shapes.size() % 3 == 0   ? dist::Shape{rows * columns}
+                       : shapes.size() % 3 == 1 ? matrices.back()
+                                                : dist::Shape{1, rows, columns});
+      Tensor summand = tensor_of({rows, columns, one.at(2)}, dtype_);
+      gradients.push_back(summand.mul_(rank() + 1).view(shapes.back()));
+    }
     lab::sum_gradients(gradients, group_);
+    if (gradients.size() != shapes.size())
+      complain(fmt::format("sum_gradients has left {} of {} gradients", gradients.size(), shapes.size()));
     Json reply = Json::array();
-    for (const Tensor& gradient : gradients) reply.push_back(said(gradient));
+    for (std::size_t i = 0; complaint_.empty() && i < shapes.size(); ++i) {
+      if (!gradients[i].is_defined() || gradients[i].shape() != shapes[i])
+        complain(fmt::format("sum_gradients has changed the shape of gradient {}, which was {{{}}}", i,
+                             fmt::join(shapes[i], ", ")));
+      else
+        reply.push_back(said(gradients[i].view(matrices[i])));
+    }
     return reply;
   }
 

@@ -95,7 +95,7 @@ RightLoss right_loss(const Matrix& logits, const Tokens& targets, double divisor
   for (std::int64_t i = 0; i < logits.rows; ++i) {
     const Row row = row_of(logits, i, {0, logits.columns});
     const auto target = targets[static_cast<std::size_t>(i)];
-    loss.mean += (std::log(row.sum) + row.most - logits(i, target)) / static_cast<double>(logits.rows);
+    loss.mean += (std::log(row.sum) + (row.most - logits(i, target))) / static_cast<double>(logits.rows);
     for (std::int64_t k = 0; k < logits.columns; ++k)
       loss.gradient(i, k) = (std::exp(logits(i, k) - row.most) / row.sum - (k == target ? 1 : 0)) / divisor;
   }

@@ -230,6 +230,10 @@ List right_list(const std::string& kind, int rank, const Size& size) {
       list.push_back({false, backward++});
   }
   if (kind == "last_first") std::ranges::reverse(list.begin() + m, list.end());
+  if (kind == "any_order") {
+    std::ranges::reverse(list.begin(), list.begin() + m);
+    std::ranges::rotate(list.begin() + m, list.begin() + m + 1, list.end());
+  }
   return list;
 }
 

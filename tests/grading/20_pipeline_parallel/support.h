@@ -40,8 +40,9 @@ void expect_lists(const std::string& kind, const std::vector<Size>& sizes, Look 
 // Part 3.
 using Seconds = std::vector<double>;  // [micro-batch]
 struct Step {
-  std::string
-      kind;  // of the list: gpipe, 1f1b, or last_first, whose backwards go from the last one to the first
+  // Of the list: gpipe, 1f1b; last_first, whose backwards go from the last one to the first; or any_order, in
+  // which neither forwards nor backwards are in order.
+  std::string kind;
   int ranks = 2;
   std::vector<std::size_t> samples = {};  // of each micro-batch
   bool eager = false;
