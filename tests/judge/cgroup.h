@@ -27,8 +27,9 @@ class ControlGroup {
   dist::UniqueFd entrance_;
 };
 
-// A group with these limits. It is made in the folder that JUDGE_CGROUP names, and Trouble is thrown where
-// that cannot be; or else in the group of this process, and it is nullptr where that cannot be.
+// A group with these limits. If JUDGE_CGROUP names a folder, the group is made there; if it cannot be made,
+// Trouble is thrown. Otherwise it is made in the group of this process; if it cannot be made, the result is
+// nullptr.
 std::shared_ptr<ControlGroup> control_group(const Limits& limits);
 
 // Its parts, on the files of a group's folder:

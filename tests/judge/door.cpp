@@ -22,7 +22,7 @@
 
 namespace {
 
-constexpr int cannot = 127;  // as a shell says that there is nothing to run
+constexpr int cannot = 127;  // with which a shell exits, too, if it finds no such command
 
 struct Orders {
   bool is_rank;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* not_in_place_in_words =
     "the tensor was made to point to other memory, and whoever else holds the old memory sees nothing of the "
-    "result: receive into the tensor's own memory, or copy_ into it";
+    "result; fix: receive into the tensor's own memory, or copy_ into it";
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -119,12 +119,12 @@ void diagnose_dtype(const SumsAsked& asked, const std::string& dtype, const std:
   if (dtype == "f32" || !are_nearly_right(asked, replies)) return;
   if (dtype == "f64") {
     misconception("f64_through_f32",
-                  "nearly right: f64 numbers went through f32, which keeps 24 of their 53 bits. Send and add "
-                  "in the tensor's own dtype");
+                  "nearly right: f64 numbers went through f32, which keeps 24 of their 53 bits; fix: send "
+                  "and add in the tensor's own dtype");
   } else {
     misconception("sums_integers_in_float",
                   "nearly right: the whole numbers went through floating point, where f64 is exact up to "
-                  "2^53 only and f32 up to 2^24. Sum i64 as i64");
+                  "2^53 only and f32 up to 2^24; fix: sum i64 as i64");
   }
 }
 
@@ -264,10 +264,10 @@ void expect_same_bits(const SumsAsked& asked) {
         return;
       }
       if (got[at(i)] == first[at(i)]) continue;
-      misconception(
-          "each_rank_sums_in_its_own_order",
-          "float addition depends on the order: ranks that add the same numbers in different orders "
-          "get different bits, and drift apart. All ranks must get the same result");
+      misconception("each_rank_sums_in_its_own_order",
+                    "float addition depends on the order: ranks that add the same numbers in different "
+                    "orders get different bits, and drift apart; fix: sum each element on one rank, and send "
+                    "the result to the others");
       ADD_FAILURE() << fmt::format("{}: element {} is {} on rank 0 and {} on rank {}; expected the same bits",
                                    asked.text(), i, number_text(first[at(i)]), number_text(got[at(i)]), rank);
       return;
