@@ -59,7 +59,7 @@ constexpr const char* off_by_one_in_words =
     "the sums are right but on the wrong ranks: chunk `rank` must be complete on this rank; fix: send first "
     "the chunk before the rank's own, so that its own chunk arrives last";
 constexpr const char* short_in_words =
-    "a step is missing: a chunk needs n - 1 steps to pass all ranks, so s goes from 0 to n - 2";
+    "a step is missing; fix: let s go from 0 to n - 2, because a chunk needs n - 1 steps to pass all ranks";
 constexpr const char* remainder_in_words =
     "the last elements were not summed: if n does not divide the length, n chunks of length / n elements are "
     "not all elements; fix: use data.chunk(n)";
@@ -90,8 +90,10 @@ const std::vector<Idea>& ideas() {
     for (const char* call : {"ring_all_reduce", "all_reduce_pipelined"}) {
       all.push_back({call, "remainder_dropped", remainder_in_words, without_remainder});
       all.push_back({call, "sums_twice", twice_in_words, added_twice});
-      all.push_back({call, "nothing_summed", "every rank still has its own numbers",
-                     [](const Sum& s, int rank, int i) { return s.at(rank, i); }});
+      all.push_back(
+          {call, "nothing_summed",
+           "every rank still has its own numbers; fix: begin with the first half, the reduce-scatter",
+           [](const Sum& s, int rank, int i) { return s.at(rank, i); }});
       all.push_back({call, "half_of_it",
                      "each rank has the sum of its own chunk only; fix: add the second half, the all_gather",
                      complete_in_own_chunk});
@@ -112,7 +114,8 @@ void diagnose_finding(const Finding& finding) {
                   "a message arrives, or is added, in memory that is still being sent; fix: send and receive "
                   "in different memory, and send a chunk only once it is complete");
   } else if (finding.code == Code::read_before_wait) {
-    misconception("adds_before_it_came", "what an irecv receives may be read after its wait(), not before");
+    misconception("adds_before_it_came",
+                  "the memory of an irecv was read while it was in flight; fix: call wait() first");
   }
 }
 

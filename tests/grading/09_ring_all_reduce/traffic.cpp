@@ -37,7 +37,9 @@ void diagnose_link(const dist::sim::LinkTraffic& link, int n) {
     misconception("ring_the_other_way",
                   "this is a ring as well, but in the wrong direction; fix: send to rank + 1");
   } else {
-    misconception("not_a_ring", "a rank of the ring must send to the next rank and to no other rank");
+    misconception(
+        "not_a_ring",
+        "a rank sends to a rank that is not its successor; fix: send to the next rank of the ring only");
   }
 }
 
@@ -59,7 +61,7 @@ void diagnose_amount(const SumsAsked& asked, const dist::sim::RankTraffic& traff
                   "a chunk without elements is not sent; fix: send it, too, because in every step every rank "
                   "sends one message and receives one");
   } else if (traffic.bytes_sent > right) {
-    misconception("sends_more_than_a_chunk", "a rank must send one chunk in each step, not more");
+    misconception("sends_more_than_a_chunk", "a rank sends more than one chunk per step; fix: send one");
   } else if (is_pipelined(asked) && traffic.messages_sent == static_cast<std::uint64_t>(steps(asked))) {
     not_in_segments();
   }
@@ -123,8 +125,8 @@ void expect_little_scratch(const SumsAsked& asked) {
                     "scratch, because one chunk arrives at a time");
     } else {
       misconception("too_much_scratch",
-                    "one buffer for arriving data, reused in every step, is enough (two in part 4, none in "
-                    "part 2)");
+                    "there is more scratch memory than a ring needs; fix: reuse one buffer for arriving data "
+                    "in every step (two in part 4, none in part 2)");
     }
     ADD_FAILURE() << fmt::format(
         "{}: the tensors of rank {} take {} bytes at the same time; expected {} bytes of data and {} bytes "

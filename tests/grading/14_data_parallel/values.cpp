@@ -55,7 +55,9 @@ struct ListIdea {
 };
 
 const std::vector<ListIdea>& ideas_on(const std::string& call) {
-  static const ListIdea own{"every_rank_keeps_its_own", "nothing was exchanged: the rank has its own values",
+  static const ListIdea own{"every_rank_keeps_its_own",
+                            "nothing was exchanged, so the rank has its own values; fix: call the "
+                            "collective, and write its result into the tensors of the list",
                             [](const Asked& a, std::size_t rank) { return a.numbers[rank]; }};
   static const ListIdea sum{
       "sums_without_averaging",

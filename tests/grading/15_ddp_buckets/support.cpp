@@ -26,7 +26,8 @@ void diagnose(const dist::check::Finding& finding) {
              finding.code == Code::overlap) {
     misconception("launches_before_all_are_there",
                   "a bucket's memory was touched while it was in flight: it was launched before its last "
-                  "gradient was ready, or twice, or finish() did not wait for it");
+                  "gradient was ready, or twice, or finish() did not wait for it; fix: launch each bucket "
+                  "once, after its last gradient, and wait for it before its memory is used");
   } else if (finding.code == Code::never_waited) {
     misconception(
         "forgets_a_wait",

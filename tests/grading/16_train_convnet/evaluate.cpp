@@ -211,8 +211,8 @@ void expect_everything_back(const Asked& asked, int epochs_done) {
                     "differ; fix: save optimizer.state_dict() in the file");
     else if (model == read)
       misconception("epoch_lost",
-                    "the file must contain how many epochs are complete, because the order of the samples "
-                    "and the end of the run depend on it");
+                    "the number of complete epochs is not the one that was saved; fix: write it to the file, "
+                    "because the order of the samples and the end of the run depend on it");
     ADD_FAILURE() << fmt::format(
         "load_checkpoint on rank {}: the model {} what was saved, the optimizer's state {}; completed "
         "epochs: saved {}, read {}",

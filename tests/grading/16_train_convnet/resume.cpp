@@ -190,8 +190,8 @@ void expect_begun_anew(const Asked& asked) {
   if (replies[0].at("reads") == whole[0].at("reads") && replies[0].at("numbers") == whole[0].at("numbers"))
     return;
   misconception("resumes_unasked",
-                "a checkpoint must be read only if the plan says resume; without it the run begins anew, and "
-                "its checkpoints replace the old one");
+                "the run does not begin anew; fix: read the checkpoint only if the plan says resume, and let "
+                "the new checkpoints replace the old one");
   ADD_FAILURE() << fmt::format(
       "train_model, {} epochs, without resume, with another run's checkpoint in place: rank 0 must read {} "
       "samples and end with the model of a run that finds no file; it has read {} samples",

@@ -54,7 +54,9 @@ const std::vector<PlaceIdea>& place_ideas() {
        [](const Grid& grid, int rank) {
          return reversed(place_at(reversed(grid.sizes), static_cast<std::size_t>(position_of(grid, rank))));
        }},
-      {"back_to_front", "the coordinates are right, but in the reverse order of the axes",
+      {"back_to_front",
+       "the coordinates are right, but in the reverse order of the axes; fix: put that of the first axis "
+       "first",
        [](const Grid& grid, int rank) { return reversed(right_coordinates(grid, rank)); }},
       {"stride_of_its_own_size",
        "an axis is divided by its own size, which is right only if all axes are equally long; fix: the "

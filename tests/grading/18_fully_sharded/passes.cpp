@@ -120,8 +120,7 @@ bool order_is_right(const Pass& pass, const Json& reply, int rank) {
     if (reply.at("order") == reversed && order.size() > 1)
       misconception(
           "backward_in_the_order_of_forward",
-          "backward begins with unit 0; it must begin with the last unit, whose gradient the others "
-          "need");
+          "backward begins with unit 0; fix: begin with the last unit, whose gradient the others need");
     ADD_FAILURE() << fmt::format("{}: rank {} must compute the units {}; it computed {}", text_of(pass), rank,
                                  Json(order).dump(), reply.at("order").dump());
   } else {
@@ -160,9 +159,8 @@ bool backward_is_right(const Pass& pass, const Played& played, int rank) {
           "overwrites_the_gradient",
           "the gradient of an earlier backward is lost; fix: add the mean to it, as backward accumulates");
     if (std::ranges::all_of(got, [&](double element) { return element == played.before; }))
-      misconception(
-          "a_reduction_is_missing",
-          "the unit's gradient is as it was before: its reduction was not started, or not finished");
+      misconception("a_reduction_is_missing",
+                    "the unit's gradient is as it was before; fix: start its reduction, and finish it");
     ADD_FAILURE() << fmt::format(
         "{}: on rank {} the mean over the ranks must be added to the gradient of unit {}, which was {}: {}",
         text_of(pass), rank, unit, played.before, difference(right, got));

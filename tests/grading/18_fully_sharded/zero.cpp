@@ -28,15 +28,14 @@ const std::vector<RowsIdea>& rows_ideas() {
          return std::pair(rank * count, (rank + 1) * count);
        }},
       {"balanced_rows",
-       "the rows are balanced, as distlab's chunk() and MPI programs do it; torch.chunk gives every rank "
-       "ceil(rows / n) rows until there are none left",
+       "the rows are balanced, as distlab's chunk() and MPI programs do it; fix: give every rank ceil(rows / "
+       "n) rows until there are none left, as torch.chunk does",
        [](std::int64_t rows, std::int64_t rank, std::int64_t n) {
          return std::pair(rank * rows / n, (rank + 1) * rows / n);
        }},
       {"balanced_rows",
-       "the rows are balanced: the first ranks have one more; torch.chunk gives every rank ceil(rows / n) "
-       "rows "
-       "until there are none left",
+       "the rows are balanced: the first ranks have one more; fix: give every rank ceil(rows / n) rows until "
+       "there are none left, as torch.chunk does",
        [](std::int64_t rows, std::int64_t rank, std::int64_t n) {
          const auto first = rank * (rows / n) + std::min(rank, rows % n);
          return std::pair(first, first + rows / n + (rank < rows % n ? 1 : 0));

@@ -133,15 +133,13 @@ std::vector<Wrong> wrong_heads(const Layer& first, const Sizes& sizes, const Pla
   return {
       {first.weight.rows_of(right_part(rows, place.rank, place.n)), "cuts_the_fused_weight_in_one_piece",
        "the 3 * width rows are divided as one matrix: the first ranks have queries only, the last ones "
-       "values "
-       "only; fix: divide the queries, the keys and the values, each by heads"},
+       "values only; fix: divide the queries, the keys and the values, each by heads"},
       {first.weight.rows_of({3 * d * heads.first, 3 * d * heads.count}), "cuts_the_fused_weight_in_one_piece",
-       "the rows are taken as if each head had its query, key and value side by side; but all queries come "
-       "first, then all keys, then all values"},
+       "the rows are taken as if each head had its query, key and value side by side; fix: take the rows of "
+       "the heads from the queries, from the keys and from the values, which follow each other"},
       {of_three(right_part(width, place.rank, place.n)), "cuts_across_heads",
-       "the width is divided without regard to heads, so some head is on two ranks, and neither can compute "
-       "its "
-       "scores; fix: divide the heads, each has d rows"}};
+       "the width is divided without regard to heads, so a head is split between two ranks, neither of which "
+       "can compute its scores; fix: divide the heads, each of which has d rows"}};
 }
 
 }  // namespace

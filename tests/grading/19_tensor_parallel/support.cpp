@@ -25,7 +25,8 @@ void diagnose(const dist::check::Finding& finding) {
                   "a tensor was read or written while its collective was in flight; fix: call wait() first");
   else if (finding.code == Code::never_waited)
     misconception("forgets_a_wait",
-                  "a collective was started and never waited for, so its result may be missing");
+                  "a collective was started and never waited for, so its result may be missing; fix: keep "
+                  "its Work, and call wait()");
   else if (finding.code == Code::mismatched_collective || finding.code == Code::misfit_message ||
            finding.code == Code::wrong_group)
     misconception("ranks_call_different_collectives",
