@@ -7,17 +7,16 @@
 #include <set>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "dist/core/counted.h"
 #include "dist/core/fail.h"
+#include "dist/core/json.h"
 #include "dist/core/shape.h"
 
 namespace dist::nn {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = OrderedJson;
 
 constexpr std::array<std::pair<std::string_view, DType>, all_dtypes.size()> dtype_names{
     {{"U8", DType::u8},
@@ -37,7 +36,7 @@ class Parser {
   explicit Parser(const std::string& path) : path_(path) {}
 
   SafetensorsHeader parse(std::string_view text, std::uint64_t data_bytes) const {
-    const Json json = Json::parse(text, nullptr, false);
+    const Json json = try_parse_ordered_json(text);
     if (!json.is_object()) refuse("its header is not a JSON object; is it a safetensors file?");
     SafetensorsHeader header;
     for (const auto& [name, value] : json.items()) {
@@ -83,7 +82,7 @@ class Parser {
     const auto known =
         std::ranges::find_if(dtype_names, [&](const auto& pair) { return dtype == pair.first; });
     if (known == dtype_names.end())
-      refuse("\"{}\" has the dtype {}, which distlab does not have", name, dtype.dump());
+      refuse("\"{}\" has the dtype {}, which distlab does not have", name, json_text(dtype));
     Entry entry{name, known->second, Shape(sizes.begin(), sizes.end()), offsets[0], offsets[1]};
     const std::uint64_t bytes = bytes_of(entry);
     if (entry.end < entry.begin || entry.end - entry.begin != bytes)
@@ -138,7 +137,7 @@ std::string describe_safetensors(const StateDict& dict) {
     next += tensor.nbytes();
   }
   try {
-    std::string text = json.dump();
+    std::string text = json_text(json);
     constexpr std::size_t alignment = 8;  // alignment of the first tensor
     text.append((alignment - text.size() % alignment) % alignment, ' ');
     return text;

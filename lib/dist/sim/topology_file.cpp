@@ -10,15 +10,12 @@
 #include <sstream>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "dist/core/fail.h"
+#include "dist/core/json.h"
 #include "dist/core/whole_file.h"
 
 namespace dist::sim {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr double most_gpus = 1 << 20;  // per node, or in all: beyond any machine
 
@@ -26,7 +23,7 @@ class Reader {
  public:
   Reader(std::string_view text, const std::string& where) : text_(text), where_(where) {
     try {
-      root_ = Json::parse(text);
+      root_ = parse_json(text);
     } catch (const Json::parse_error& error) {
       fail(Errc::invalid_argument, "{}:{}: this is not JSON: {}", where_, line_at(error.byte), error.what());
     } catch (const Json::exception& error) {  // 1e400
@@ -52,10 +49,10 @@ class Reader {
       return otherwise;
     }
     const Json& value = object[key];
-    if (!value.is_number()) refuse(parent, key, fmt::format("must be a number, not {}", value.dump()));
+    if (!value.is_number()) refuse(parent, key, fmt::format("must be a number, not {}", json_text(value)));
     const auto found = value.get<double>();
     if (!(found >= least && found <= most))
-      refuse(parent, key, fmt::format("is {}; it must be from {} to {}", value.dump(), least, most));
+      refuse(parent, key, fmt::format("is {}; it must be from {} to {}", json_text(value), least, most));
     return found;
   }
 

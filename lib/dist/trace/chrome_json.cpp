@@ -3,12 +3,11 @@
 #include "dist/trace/chrome_json.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include <fmt/format.h>
 
+#include "dist/core/json_quoted.h"
 #include "dist/trace/chrome_threads.h"
-#include "dist/trace/json_text.h"
 #include "dist/trace/kind.h"
 #include "dist/trace/messages.h"
 
@@ -77,11 +76,10 @@ class ChromeWriter {
   explicit ChromeWriter(const Trace& trace) : trace_(trace), threads_(trace) {}
 
   std::string write() {
-    fmt::format_to(std::back_inserter(out_),
-                   R"({{"otherData":{{"format":"{}","title":{},"ranks":{},"virtual_time":{}{}}},)"
-                   "\n\"displayTimeUnit\":\"ns\",\n\"traceEvents\":[",
-                   trace_format, json_quoted(trace_.title), trace_.ranks, trace_.virtual_time,
-                   more_about(trace_));
+    out_ = fmt::format(R"({{"otherData":{{"format":"{}","title":{},"ranks":{},"virtual_time":{}{}}},)"
+                       "\n\"displayTimeUnit\":\"ns\",\n\"traceEvents\":[",
+                       trace_format, json_quoted(trace_.title), trace_.ranks, trace_.virtual_time,
+                       more_about(trace_));
     write_names();
     for (std::size_t i = 0; i < trace_.events.size(); ++i) write_slice(i);
     write_flows();
@@ -94,7 +92,7 @@ class ChromeWriter {
   void line(fmt::format_string<Args...> format, Args&&... args) {
     out_ += first_ ? "\n{" : ",\n{";
     first_ = false;
-    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+    out_ += fmt::format(format, std::forward<Args>(args)...);
     out_ += '}';
   }
 

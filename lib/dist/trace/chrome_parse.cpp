@@ -5,16 +5,14 @@
 #include <set>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "dist/core/fail.h"
+#include "dist/core/json.h"
+#include "dist/core/json_quoted.h"
 #include "dist/trace/chrome_json.h"
 #include "dist/trace/kind.h"
 
 namespace dist::trace {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr int most_ranks = 1 << 20;  // beyond any machine; each gets a named thread
 
@@ -90,7 +88,7 @@ auto named(const Fields& in, const std::string& key, const Named& all) {
     if (name(each) == text) return each;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", name(each));
   }
-  in.refuse(key, fmt::format("is {}; there are {}", Json(text).dump(), known));
+  in.refuse(key, fmt::format("is {}; there are {}", json_quoted(text), known));
 }
 
 Event event_of(const Fields& in, int ranks) {
@@ -145,9 +143,9 @@ Finding finding_of(const Json& json, const Fields& in, const std::string& where,
   return finding;
 }
 
-Json parse_json(std::string_view text, const std::string& where) {
+Json root_of(std::string_view text, const std::string& where) {
   try {
-    return Json::parse(text);
+    return parse_json(text);
   } catch (const Json::exception& error) {
     fail(Errc::invalid_argument, "{}: this is not JSON, or it was cut short: {}", where, error.what());
   }
@@ -161,14 +159,14 @@ void check_format(const Json& root, const std::string& where) {
     fail(Errc::invalid_argument, "{}: this is JSON, but not a distlab trace (which has otherData.format)",
          where);
   if (root[format] != trace_format)
-    fail(Errc::invalid_argument, "{}: this is a {}; this distlab reads {}", where, root[format].dump(),
-         Json(trace_format).dump());
+    fail(Errc::invalid_argument, "{}: this is a {}; this distlab reads {}", where, json_text(root[format]),
+         json_quoted(trace_format));
 }
 
 }  // namespace
 
 Trace parse_chrome_json(std::string_view text, const std::string& where) {
-  const Json root = parse_json(text, where);
+  const Json root = root_of(text, where);
   check_format(root, where);
   const Fields in(root, where, "");
   const Fields about = in.object("otherData");

@@ -1,8 +1,9 @@
 #include "distlab/json.h"
 
 #include <string_view>
+#include <utility>
 
-#include <nlohmann/json.hpp>
+#include "dist/core/json.h"
 
 #include "distlab/build_info.h"
 #include "distlab/results/json_text.h"
@@ -10,7 +11,7 @@
 namespace distlab {
 namespace {
 
-using Json = nlohmann::json;
+using dist::Json, dist::OrderedJson;
 
 Json to_json(const Grade& grade) {
   Json tests = Json::array();
@@ -52,16 +53,16 @@ std::string_view name(Health health) {
 
 }  // namespace
 
-std::string as_json(const GradeRecord& record) { return json_text(to_json(record)); }
+std::string as_json(const GradeRecord& record) { return clean_json_text(to_json(record)); }
 
 std::string as_json(const std::vector<GradeRecord>& records) {
   Json all = Json::array();
   for (const auto& record : records) all.push_back(to_json(record));
-  return json_text(all);
+  return clean_json_text(std::move(all));
 }
 
 std::string as_json(const std::vector<Section>& sections) {
-  nlohmann::ordered_json all;
+  OrderedJson all;
   all["distlab"] = build_info().version;
   for (const auto& section : sections) {
     for (const auto& finding : section.findings) {
@@ -72,7 +73,7 @@ std::string as_json(const std::vector<Section>& sections) {
                                  {"cost", finding.cost}});
     }
   }
-  return json_text(all);
+  return clean_json_text(std::move(all));
 }
 
 }  // namespace distlab

@@ -3,15 +3,13 @@
 #include <fstream>
 #include <iterator>
 
-#include <nlohmann/json.hpp>
-
 #include "dist/core/fail.h"
+#include "dist/core/json.h"
 
 namespace distlab {
 namespace {
 
-using dist::Errc, dist::fail;
-using Json = nlohmann::json;
+using dist::Errc, dist::fail, dist::Json;
 
 GradedTest::Result result_of(const std::string& text) {
   for (const auto result :
@@ -52,7 +50,7 @@ void JudgeReport::read_more(const GradeSink& on_test) {
 }
 
 void JudgeReport::take(const std::string& text, const GradeSink& on_test) {
-  const auto line = Json::parse(text);
+  const auto line = dist::parse_json(text);
   if (is_complete_) fail(Errc::internal, "the grader's report continues after its end");
   if (!has_begun_) {
     grade_.seed = line.at("seed");
@@ -61,7 +59,7 @@ void JudgeReport::take(const std::string& text, const GradeSink& on_test) {
   } else if (line.contains("done")) {
     if (line.at("tests") != grade_.tests.size())
       fail(Errc::internal, "the grader's report says that it has {} tests, but has {}",
-           line.at("tests").dump(), grade_.tests.size());
+           dist::json_text(line.at("tests")), grade_.tests.size());
     is_complete_ = true;
   } else {
     grade_.tests.push_back(read_test(line));

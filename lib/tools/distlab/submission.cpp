@@ -3,9 +3,9 @@
 #include <sstream>
 
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "dist/core/fail.h"
+#include "dist/core/json.h"
 #include "dist/core/whole_file.h"
 
 #include "distlab/file_text.h"
@@ -84,7 +84,7 @@ BuiltSubmission build_submission(const Lab& lab, const fs::path& handed_in, cons
   fs::permissions(into, fs::perms::group_exec | fs::perms::others_exec, fs::perm_options::add);
   const auto run = run_captured({build / "bin/judge_build", fs::canonical(root), fs::canonical(build),
                                  fs::relative(edited_file(lab), root), fs::absolute(handed_in), into});
-  const auto said = nlohmann::json::parse(run.output, nullptr, false);
+  const auto said = dist::try_parse_json(run.output);
   if ((run.exit_code != built && run.exit_code != refused) || !said.is_object())
     dist::fail(dist::Errc::internal, "the submission could not be built (status {}): {}", run.exit_code,
                run.output.substr(0, run.output.find_last_not_of('\n') + 1));

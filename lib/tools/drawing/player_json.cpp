@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "dist/trace/json_text.h"
+#include "dist/core/json_quoted.h"
 #include "dist/trace/kind.h"
 #include "dist/trace/messages.h"
 #include "dist/trace/readable.h"

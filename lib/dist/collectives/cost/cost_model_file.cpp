@@ -11,10 +11,10 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "dist/core/fail.h"
+#include "dist/core/json.h"
 #include "dist/core/whole_file.h"
 
 namespace dist {
@@ -98,7 +98,7 @@ KnownCosts known_costs(bool by_tcp) {
 
 CostModel cost_model_from_json(const std::string& text, const std::string& source,
                                const CostModel& defaults) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const auto json = try_parse_json(text);
   if (json.is_discarded()) refuse(source, "is not JSON");
   if (!json.is_object()) refuse(source, "is not a JSON object");
   CostModel model = defaults;
@@ -106,7 +106,7 @@ CostModel cost_model_from_json(const std::string& text, const std::string& sourc
     const auto figure = std::ranges::find(figures, key, &Figure::key);
     if (figure == figures.end()) refuse(source, fmt::format("has an unknown figure \"{}\"", key));
     if (!value.is_number() || !(value.get<double>() >= 0) || !std::isfinite(value.get<double>()))
-      refuse(source, fmt::format("has {} for \"{}\", which is not a number >= 0", value.dump(), key));
+      refuse(source, fmt::format("has {} for \"{}\", which is not a number >= 0", json_text(value), key));
     model.*figure->value = value.get<double>() * figure->unit;
   }
   if (model.segment < least_segment || model.segment > most_segment)
@@ -116,9 +116,9 @@ CostModel cost_model_from_json(const std::string& text, const std::string& sourc
 }
 
 std::string to_json(const CostModel& model) {
-  nlohmann::ordered_json json;
+  OrderedJson json;
   for (const Figure& figure : figures) json[std::string(figure.key)] = model.*figure.value / figure.unit;
-  return json.dump(2);
+  return json_text(json, 2);
 }
 
 void save_cost_model(const CostModel& model, const fs::path& path) {

@@ -2,21 +2,19 @@
 
 #include <filesystem>
 
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "dist/core/json.h"
 #include "dist/core/log.h"
 #include "dist/core/whole_file.h"
 
 namespace dist {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // Converts steady times to seconds since 1970, by the present difference between the two clocks.
 class WallClock {
  public:
-  Json operator()(FlightRecord::Time time) const {
+  OrderedJson operator()(FlightRecord::Time time) const {
     if (time == FlightRecord::Time{}) return nullptr;
     const auto wall = wall_ - std::chrono::duration_cast<std::chrono::system_clock::duration>(steady_ - time);
     return std::chrono::duration<double>(wall.time_since_epoch()).count();
@@ -27,19 +25,19 @@ class WallClock {
   FlightRecord::Time steady_ = std::chrono::steady_clock::now();
 };
 
-Json rank_or_null(int rank) { return rank < 0 ? Json(nullptr) : Json(rank); }
+OrderedJson rank_or_null(int rank) { return rank < 0 ? OrderedJson(nullptr) : OrderedJson(rank); }
 
-Json to_json(const FlightRecord& record, const FlightRecorder& recorder, const WallClock& clock) {
-  Json json{{"id", record.id},
-            {"operation", record.operation},
-            {"group", recorder.group_name(record.group)},
-            {"sequence", record.sequence},
-            {"state", name(record.state)},
-            {"file", record.where.file},
-            {"line", record.where.line},
-            {"issued", clock(record.issued)},
-            {"started", clock(record.started)},
-            {"ended", clock(record.ended)}};
+OrderedJson to_json(const FlightRecord& record, const FlightRecorder& recorder, const WallClock& clock) {
+  OrderedJson json{{"id", record.id},
+                   {"operation", record.operation},
+                   {"group", recorder.group_name(record.group)},
+                   {"sequence", record.sequence},
+                   {"state", name(record.state)},
+                   {"file", record.where.file},
+                   {"line", record.where.line},
+                   {"issued", clock(record.issued)},
+                   {"started", clock(record.started)},
+                   {"ended", clock(record.ended)}};
   if (record.count >= 0) {
     json["count"] = record.count;
     json["dtype"] = name(record.dtype);
@@ -56,12 +54,12 @@ Json to_json(const FlightRecord& record, const FlightRecorder& recorder, const W
 
 std::string to_json(const FlightLog& log, std::string_view reason) {
   const WallClock clock;
-  Json json{{"rank", log.rank}, {"world_size", log.world_size}, {"pid", getpid()}, {"reason", reason}};
-  json["records"] = Json::array();
+  OrderedJson json{{"rank", log.rank}, {"world_size", log.world_size}, {"pid", getpid()}, {"reason", reason}};
+  json["records"] = OrderedJson::array();
   for (const auto& record : log.recorder.snapshot()) {
     json["records"].push_back(to_json(record, log.recorder, clock));
   }
-  return json.dump(1, ' ', false, Json::error_handler_t::replace);
+  return json_text(json, 1, BadBytes::replace);
 }
 
 void dump(const FlightLog& log, std::string_view reason) noexcept {

@@ -4,15 +4,12 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
 #include "dist/core/fail.h"
+#include "dist/core/json.h"
 #include "dist/core/tasking.h"
 
 namespace dist {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr std::size_t most_calls = 32, most_failed = 4;
 
@@ -101,12 +98,12 @@ std::string encode(const Snapshot& snapshot) {
     begun.push_back({group.context, group.first, static_cast<int>(family), count});
   const Json json{snapshot.rank,        snapshot.activity, snapshot.activity_s,
                   snapshot.is_complete, std::move(calls),  std::move(begun)};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(json, -1, BadBytes::replace);
 }
 
 Snapshot decode_snapshot(const std::string& text) {
   try {
-    const Json json = Json::parse(text);
+    const Json json = parse_json(text);
     Snapshot snapshot;
     snapshot.state = Snapshot::State::present;
     json.at(0).get_to(snapshot.rank);

@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
-
-#include <nlohmann/json.hpp>
+#include <iterator>
 
 #include "dist/core/fail.h"
+#include "dist/core/json.h"
 
 namespace dist {
 
 namespace {
 
-using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const fs::path& file) {
@@ -27,7 +26,7 @@ auto read_json(const fs::path& file, const Read& read) {
     fail(Errc::invalid_argument, "{} cannot be read: is \"{}\" the folder of a sharded checkpoint?",
          file.string(), file.parent_path().string());
   try {
-    return read(Json::parse(in));
+    return read(parse_json(std::string(std::istreambuf_iterator<char>(in), {})));
   } catch (const Json::exception&) {
     refuse(file);
   }

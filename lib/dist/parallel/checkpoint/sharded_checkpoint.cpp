@@ -10,10 +10,9 @@
 #include <thread>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "dist/core/counted.h"
 #include "dist/core/fail.h"
+#include "dist/core/json.h"
 #include "dist/core/shape.h"
 #include "dist/core/whole_file.h"
 #include "dist/nn/safetensors.h"
@@ -23,7 +22,6 @@ namespace dist {
 
 namespace {
 
-using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 std::string file_of(int rank) { return fmt::format("rank-{:05}.safetensors", rank); }
@@ -39,7 +37,7 @@ std::string told(const Pieces& pieces) {
   Json all = Json::array();
   for (const Piece& p : pieces)
     all.push_back({p.name, std::string(name(p.data.dtype())), p.whole, p.offset, p.data.shape()});
-  return all.dump();
+  return json_text(all);
 }
 
 struct Plan {
@@ -53,17 +51,17 @@ Plan planned(const std::vector<std::string>& all, int rank) {
   std::set<std::string> written;
   for (int r = 0; r < static_cast<int>(all.size()); ++r) {
     int number = 0;
-    for (const Json& box : Json::parse(all[static_cast<std::size_t>(r)])) {
+    for (const Json& box : parse_json(all[static_cast<std::size_t>(r)])) {
       const auto tensor = box[0].get<std::string>();
       Json& entry = plan.tensors[tensor];
       if (entry.is_null()) entry = {{"dtype", box[1]}, {"shape", box[2]}, {"pieces", Json::array()}};
       if (entry["dtype"] != box[1] || entry["shape"] != box[2])
         fail(Errc::mismatch,
              "\"{}\" is {} {} on rank {}, and {} {} on an earlier one: save the same model on every rank",
-             tensor, box[2].dump(), box[1].get<std::string>(), r, entry["shape"].dump(),
+             tensor, json_text(box[2]), box[1].get<std::string>(), r, json_text(entry["shape"]),
              entry["dtype"].get<std::string>());
-      const bool is_first =
-          product(box[4].get<Shape>()) > 0 && written.insert(tensor + box[3].dump() + box[4].dump()).second;
+      const bool is_first = product(box[4].get<Shape>()) > 0 &&
+                            written.insert(tensor + json_text(box[3]) + json_text(box[4])).second;
       std::string key = is_first ? fmt::format("{}#{}", tensor, number++) : "";
       if (is_first)
         entry["pieces"].push_back(
@@ -77,7 +75,7 @@ Plan planned(const std::vector<std::string>& all, int rank) {
     if (covered < product(entry["shape"].get<Shape>()))
       fail(Errc::mismatch,
            "of \"{}\", {}, the ranks have {} elements together: pass the pieces of all ranks of the mesh",
-           tensor, entry["shape"].dump(), covered);
+           tensor, json_text(entry["shape"]), covered);
   }
   return plan;
 }
@@ -174,8 +172,8 @@ void ShardedSave::finish() {
   if (is_first) {
     try {
       write_text(s.save / "index.json",
-                 Json{{"format", "distlab sharded 1"}, {"tensors", s.tensors}}.dump(1));
-      write_text(s.folder / in_force_file, Json{{"save", s.save.filename().string()}}.dump() + "\n");
+                 json_text(Json{{"format", "distlab sharded 1"}, {"tensors", s.tensors}}, 1));
+      write_text(s.folder / in_force_file, json_text(Json{{"save", s.save.filename().string()}}) + "\n");
       for (const fs::path& save : saves_but(s.folder, s.save.filename().string())) fs::remove_all(save);
     } catch (const std::exception& error) {
       problem = error.what();

@@ -4,11 +4,11 @@
 #include <random>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "dist/core/fail.h"
+#include "dist/core/json.h"
 #include "dist/core/limits.h"
 
 namespace dist::net {
@@ -54,22 +54,22 @@ RankAddress describe_process() {
 }
 
 std::string RankAddress::str() const {
-  const nlohmann::json json{{"rank", rank},
-                            {"world_size", world_size},
-                            {"host", host},
-                            {"process", process},
-                            {"pid", pid},
-                            {"pid_namespace", pid_namespace},
-                            {"shared_segment", shared_segment},
-                            {"local_address", local_address},
-                            {"addresses", addresses},
-                            {"cpus", cpus},
-                            {"cpu_quota", cpu_quota}};
-  return json.dump();
+  const Json json{{"rank", rank},
+                  {"world_size", world_size},
+                  {"host", host},
+                  {"process", process},
+                  {"pid", pid},
+                  {"pid_namespace", pid_namespace},
+                  {"shared_segment", shared_segment},
+                  {"local_address", local_address},
+                  {"addresses", addresses},
+                  {"cpus", cpus},
+                  {"cpu_quota", cpu_quota}};
+  return json_text(json);
 }
 
 RankAddress RankAddress::parse(const std::string& text, const std::string& where) try {
-  const auto json = nlohmann::json::parse(text);
+  const auto json = parse_json(text);
   RankAddress address;
   json.at("rank").get_to(address.rank);
   json.at("world_size").get_to(address.world_size);
@@ -83,7 +83,7 @@ RankAddress RankAddress::parse(const std::string& text, const std::string& where
   json.at("cpus").get_to(address.cpus);
   json.at("cpu_quota").get_to(address.cpu_quota);
   return address;
-} catch (const nlohmann::json::exception& error) {
+} catch (const Json::exception& error) {
   fail(Errc::connection,
        "the store at {} holds no rank's address where one should be ({}); is it shared with another program?",
        where, error.what());

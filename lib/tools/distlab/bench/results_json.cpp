@@ -1,6 +1,6 @@
 #include <cstdlib>
 
-#include <nlohmann/json.hpp>
+#include "dist/core/json.h"
 
 #include "distlab/bench/results.h"
 #include "distlab/build_info.h"
@@ -8,7 +8,7 @@
 namespace distlab::bench {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = dist::OrderedJson;
 
 Json or_null(double value) { return value > 0 ? Json(value) : Json(nullptr); }
 
@@ -55,7 +55,7 @@ Json to_json(const Run& run, const Row& row) {
 std::string as_json(const Run& run, const std::vector<Row>& rows) {
   auto list = Json::array();
   for (const Row& row : rows) list.push_back(to_json(run, row));
-  return list.dump(2);
+  return dist::json_text(list, 2);
 }
 
 }  // namespace distlab::bench

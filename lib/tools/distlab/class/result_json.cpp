@@ -1,6 +1,6 @@
 #include <utility>
 
-#include <nlohmann/json.hpp>
+#include "dist/core/json.h"
 
 #include "distlab/class/class_result.h"
 #include "distlab/class/grades.h"
@@ -10,14 +10,14 @@
 namespace distlab {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = dist::OrderedJson;
 
 // Returns the JSON of `grade --json`.
 Json to_json(const Grade& grade) {
   GradeRecord record;
   record.graded_file = "submission";
   record.grade = grade;
-  return Json::parse(as_json(record));
+  return dist::parse_ordered_json(as_json(record));
 }
 
 Json to_json(const ClassResult& result) {
@@ -81,11 +81,11 @@ ClassResult read_result(const Json& json) {
 
 }  // namespace
 
-std::string as_json(const ClassResult& result) { return json_text(to_json(result)) + "\n"; }
+std::string as_json(const ClassResult& result) { return clean_json_text(to_json(result)) + "\n"; }
 
 ClassResult read_class_result(const std::string& text) {
   try {
-    return read_result(Json::parse(text));
+    return read_result(dist::parse_ordered_json(text));
   } catch (const Json::exception& error) {
     ClassResult unread;
     unread.reason = error.what();
@@ -96,7 +96,7 @@ ClassResult read_class_result(const std::string& text) {
 std::string as_json(const ClassGrades& grades) {
   Json json{{"lab", grades.lab}, {"seed", std::to_string(grades.seed)}, {"submissions", Json::array()}};
   for (const auto& result : grades.results) json["submissions"].push_back(to_json(result));
-  return json_text(std::move(json)) + "\n";
+  return clean_json_text(std::move(json)) + "\n";
 }
 
 }  // namespace distlab

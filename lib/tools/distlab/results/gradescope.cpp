@@ -2,7 +2,8 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+
+#include "dist/core/json.h"
 
 #include "distlab/results/json_text.h"
 #include "distlab/results/results.h"
@@ -11,7 +12,7 @@
 namespace distlab {
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
+using dist::OrderedJson;
 
 // Numbered "2.3": the third test of part 2.
 OrderedJson tests_of(const Grade& grade) {
@@ -58,7 +59,7 @@ std::string as_gradescope(const GradeRecord& record) {
                      {"status", status(record)},
                      {"seed", grade.seed},
                      {"isolation", grade.isolation}}}};
-  return json_text(std::move(json)) + "\n";
+  return clean_json_text(std::move(json)) + "\n";
 }
 
 }  // namespace distlab

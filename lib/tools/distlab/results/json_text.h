@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <nlohmann/json.hpp>
+#include "dist/core/json.h"
 
 #include "distlab/results/text.h"
 
@@ -19,9 +19,9 @@ void clean_texts(Json& json) {
 // Returns indented text with all texts cleaned: messages quote a student's program, and names and reasons
 // quote the names of a student's files.
 template <class Json>
-std::string json_text(Json json) {
+std::string clean_json_text(Json json) {
   clean_texts(json);
-  return json.dump(2);
+  return dist::json_text(json, 2);
 }
 
 }  // namespace distlab

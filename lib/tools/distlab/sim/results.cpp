@@ -5,9 +5,9 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
+#include "dist/core/json.h"
 #include "dist/launch/spawn_simulated.h"
 
 #include "distlab/file_text.h"
@@ -15,8 +15,8 @@
 namespace distlab {
 namespace {
 
+using dist::OrderedJson;
 using dist::sim::CollectiveCost;
-using OrderedJson = nlohmann::ordered_json;
 
 std::string readable_time(double seconds) {
   if (seconds < 1e-3) return fmt::format("{:.2f} us", seconds * 1e6);
@@ -104,7 +104,7 @@ void print(const SimResult& result) {
 void write_json(const std::string& path, const std::vector<SimResult>& results, const std::string& topology) {
   auto list = OrderedJson::array();
   for (const auto& result : results) list.push_back(to_json(result, topology));
-  const std::string text = (list.size() == 1 ? list[0] : list).dump(2);
+  const std::string text = dist::json_text(list.size() == 1 ? list[0] : list, 2);
   write_output(text + '\n', path);
 }
 

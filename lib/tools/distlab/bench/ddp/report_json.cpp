@@ -1,4 +1,5 @@
-#include <nlohmann/json.hpp>
+
+#include "dist/core/json.h"
 
 #include "distlab/bench/ddp/report.h"
 #include "distlab/build_info.h"
@@ -6,7 +7,7 @@
 namespace distlab::bench {
 
 std::string as_json(const DdpRun& run) {
-  using Json = nlohmann::ordered_json;
+  using Json = dist::OrderedJson;
   auto list = Json::array();
   for (const DdpRow& row : run.rows) {
     Json json{{"ranks", row.ranks},
@@ -33,7 +34,7 @@ std::string as_json(const DdpRun& run) {
     json["peer_version"] = compared ? Json(run.peer_title) : Json(nullptr);
     list.push_back(std::move(json));
   }
-  return list.dump(2);
+  return dist::json_text(list, 2);
 }
 
 }  // namespace distlab::bench

@@ -2,9 +2,8 @@
 
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "dist/core/fail.h"
+#include "dist/core/json.h"
 
 #include "distlab/bench/pytorch_script.h"
 
@@ -31,7 +30,7 @@ PyTorchTrain::PyTorchTrain(const TrainBenchOptions& options, const std::filesyst
 TrainTurn PyTorchTrain::train(int steps) {
   const std::string answer = python_.train(steps);
   try {
-    const auto figures = nlohmann::json::parse(answer);
+    const auto figures = dist::parse_json(answer);
     const auto number = [&figures](const char* key) { return figures.at(key).get<double>(); };
     constexpr double milli = 1e-3;
     blas_ = figures.at("blas").get<std::string>();
@@ -39,7 +38,7 @@ TrainTurn PyTorchTrain::train(int steps) {
             .cpu = number("cpu_ms") * milli,
             .loss = number("loss"),
             .peak_bytes = number("peak_rss_bytes")};
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const dist::Json::exception& error) {
     dist::fail(dist::Errc::peer_failed, "PyTorch's process answered \"{}\": {}", answer, error.what());
   }
 }

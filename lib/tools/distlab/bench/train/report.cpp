@@ -1,9 +1,9 @@
 #include "distlab/bench/train/report.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "dist/core/counted.h"
+#include "dist/core/json.h"
 
 #include "distlab/build_info.h"
 
@@ -61,7 +61,7 @@ std::string as_text(const TrainRun& run) {
 }
 
 std::string as_json(const TrainRun& run) {
-  using Json = nlohmann::ordered_json;
+  using Json = dist::OrderedJson;
   const auto& o = run.options;
   const bool compared = !run.peer_title.empty();
   const std::string rate = run.options.model == "gpt" ? "tokens_per_s" : "images_per_s";
@@ -89,7 +89,7 @@ std::string as_json(const TrainRun& run) {
                {"build", build_info().type},
                {"peer_version", compared ? Json(run.peer_title) : Json(nullptr)},
                {"peer_blas", compared ? Json(run.blas) : Json(nullptr)}});
-  return json.dump(2);
+  return dist::json_text(json, 2);
 }
 
 }  // namespace distlab::bench
