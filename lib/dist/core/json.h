@@ -20,8 +20,8 @@ OrderedJson parse_ordered_json(std::string_view text);
 Json try_parse_json(std::string_view text);
 OrderedJson try_parse_ordered_json(std::string_view text);
 
-// Returns the value on one line, or with each level indented by so many spaces. Bytes that are not UTF-8,
-// which JSON cannot hold, throw Json::type_error, or become U+FFFD with `replace`.
+// Returns the value on one line (indent -1), or with each level `indent` spaces further right. Bytes that are
+// not UTF-8, which JSON cannot hold, throw Json::type_error, or become U+FFFD with `replace`.
 using BadBytes = Json::error_handler_t;
 std::string json_text(const Json& json, int indent = -1, BadBytes bad = BadBytes::strict);
 std::string json_text(const OrderedJson& json, int indent = -1, BadBytes bad = BadBytes::strict);

@@ -24,7 +24,7 @@ void expect_little_memory(const std::string& call);
 // A call among four ranks or more, while the program around it has messages of its own under way.
 void expect_apart(const SumsAsked& asked);
 
-// What the ranks of all_reduce_pipelined() have sent, as the grader sees it: of a judge::large_sum() with
+// What the ranks of all_reduce_pipelined() have sent, as the grader sees it: a sum made by large_sum(), with
 // marks (marks.h), whose segments are all equally long.
 class SentSegments {
  public:

@@ -119,7 +119,7 @@ void diagnose_weights(const Training& training, const std::vector<Json>& replies
         "there was no step, and the ranks do not have rank 0's weights; fix: send these before "
         "the loop over the steps, not in the first of them");
   for (const TrainIdea& idea : train_ideas()) {
-    if (training.ranks() == 1 && !idea.way.rank_0_counts) continue;  // that is no step at all
+    if (training.ranks() == 1 && !idea.way.rank_0_counts) continue;  // then no gradient counts
     const auto theirs = trained(training, idea.way);
     bool fits = true;
     for (std::size_t rank = 0; rank < replies.size(); ++rank)

@@ -193,7 +193,8 @@ bool calls_are_right(const Pass& pass, const judge::SimRun& done) {
           "keeps_a_unit_for_backward",
           "forward keeps parameters that backward takes; fix: give up each unit when it has computed, "
           "and gather it again in backward");
-    else if (pass.prefetches() && name == all_gather && got.calls > units && got.calls < 2 * units + 1)
+    else if (pass.prefetches() && name == all_gather && got.calls > right.calls &&
+             got.calls <= right.calls + units)
       misconception("prefetches_the_wrong_neighbour",
                     "units that are not needed next are gathered in addition to the right ones; fix: "
                     "forward prefetches unit i + 1, backward unit i - 1");

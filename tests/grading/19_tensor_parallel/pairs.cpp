@@ -120,6 +120,9 @@ Json heads_task(judge::Random& random, const PairRun& run) {
           {"dtype", run.dtype}, {"layers", 1},     {"sizes", sizes_json(run.sizes)}};
 }
 
+// A division of the width without regard to heads, which divides none of them where they happen to fit.
+bool splits_a_head(const Part& part, std::int64_t d) { return part.first % d != 0 || part.count % d != 0; }
+
 // Wrong parts of the fused weight.
 std::vector<Wrong> wrong_heads(const Layer& first, const Sizes& sizes, const Place& place) {
   const std::int64_t rows = first.weight.rows, width = rows / 3, d = width / sizes.heads;
@@ -129,17 +132,29 @@ std::vector<Wrong> wrong_heads(const Layer& first, const Sizes& sizes, const Pla
       all = below(all, first.weight.rows_of({which * width + part.first, part.count}));
     return all;
   };
-  const Part heads = right_part(sizes.heads, place.rank, place.n);
-  return {
+  const Part heads = right_part(sizes.heads, place.rank, place.n),
+             any = right_part(width, place.rank, place.n);
+  std::vector<Wrong> wrong{
       {first.weight.rows_of(right_part(rows, place.rank, place.n)), "cuts_the_fused_weight_in_one_piece",
        "the 3 * width rows are divided as one matrix: the first ranks have queries only, the last ones "
        "values only; fix: divide the queries, the keys and the values, each by heads"},
       {first.weight.rows_of({3 * d * heads.first, 3 * d * heads.count}), "cuts_the_fused_weight_in_one_piece",
        "the rows are taken as if each head had its query, key and value side by side; fix: take the rows of "
-       "the heads from the queries, from the keys and from the values, which follow each other"},
-      {of_three(right_part(width, place.rank, place.n)), "cuts_across_heads",
-       "the width is divided without regard to heads, so a head is split between two ranks, neither of which "
-       "can compute its scores; fix: divide the heads, each of which has d rows"}};
+       "the heads from the queries, from the keys and from the values, which follow each other"}};
+  if (splits_a_head(any, d))
+    wrong.push_back(
+        {of_three(any), "cuts_across_heads",
+         "the width is divided without regard to heads, so a head is split between two ranks, "
+         "neither of which can compute its scores; fix: divide the heads, each of which has d rows"});
+  return wrong;
+}
+
+std::vector<Wrong> wrong_columns(const Layer& second, const Sizes& sizes, const Place& place) {
+  const Part any = right_part(sizes.inner, place.rank, place.n);
+  if (!splits_a_head(any, sizes.inner / sizes.heads)) return {};
+  return {{second.weight.columns_of(any), "cuts_across_heads",
+           "the second layer's columns are divided without regard to heads; fix: the columns of the heads "
+           "that this rank computes"}};
 }
 
 }  // namespace
@@ -207,12 +222,8 @@ void expect_heads(judge::Random& random, const PairRun& run) {
                     "the bias of queries, keys and values is whole; fix: it is divided like the rows of the "
                     "weight"}},
                   Form::vector) ||
-        !is_right(
-            about + ", second, weight", right.second.weight, second.at(0), run.dtype,
-            {{whole.second.weight.columns_of(right_part(run.sizes.inner, place.rank, place.n)),
-              "cuts_across_heads",
-              "the second layer's columns are divided without regard to heads; fix: the columns of the heads "
-              "that this rank computes"}}) ||
+        !is_right(about + ", second, weight", right.second.weight, second.at(0), run.dtype,
+                  wrong_columns(whole.second, run.sizes, place)) ||
         !is_right(about + ", second, bias", right.second.bias, second.at(1), run.dtype,
                   {shares_memory(right.second.bias)}, Form::vector) ||
         !gradients_are_right(about + ", first", zeros(right.first), first, run.dtype,

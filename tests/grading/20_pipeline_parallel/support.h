@@ -40,7 +40,7 @@ void expect_lists(const std::string& kind, const std::vector<Size>& sizes, Look 
 // Part 3.
 using Seconds = std::vector<double>;  // [micro-batch]
 struct Step {
-  // Of the list: gpipe, 1f1b; last_first, whose backwards go from the last one to the first; or any_order, in
+  // The list: gpipe, 1f1b; last_first, whose backwards go from the last one to the first; or any_order, in
   // which neither forwards nor backwards are in order.
   std::string kind;
   int ranks = 2;

@@ -210,7 +210,7 @@ TEST(Choose, RefusesWhatMakesNoSense) {
   expect_error(Errc::internal, {"choose: send is not a collective"},
                [] { choose(OpKind::send, 8, {.ranks = 2}); });
   for (const World& at : {World{.ranks = 0}, {.ranks = 4, .nodes = 0}, {.ranks = 4, .nodes = 5}})
-    expect_error(Errc::invalid_argument, {"ranks on", "nodes"}, [&] { choose(OpKind::barrier, 0, at); });
+    expect_error(Errc::invalid_argument, {"ranks on", "node"}, [&] { choose(OpKind::barrier, 0, at); });
 }
 
 }  // namespace
