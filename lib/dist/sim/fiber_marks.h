@@ -1,6 +1,4 @@
-// Tells AddressSanitizer which fiber's stack runs. Does nothing in other builds. To ThreadSanitizer fibers
-// are the thread that runs them: a context each would cost it, at each switch, a time that grows with their
-// number.
+// Tells the sanitizers which fiber's stack runs. Does nothing in other builds.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +8,8 @@
 
 #if defined(DIST_ASAN)
 #include <sanitizer/common_interface_defs.h>
+#elif defined(DIST_TSAN)
+#include <sanitizer/tsan_interface.h>
 #endif
 
 namespace dist::sim {
@@ -47,6 +47,29 @@ class FiberMarks {
   };
   Mark& mark(int fiber) { return marks_[static_cast<std::size_t>(fiber)]; }
   std::vector<Mark> marks_;
+#elif defined(DIST_TSAN)
+  explicit FiberMarks(int fibers) : thread_(static_cast<std::size_t>(fibers)) {
+    for (int i = 0; i < fibers; ++i) add();
+    marks_.push_back(__tsan_get_current_fiber());
+  }
+  ~FiberMarks() {
+    marks_.erase(marks_.begin() + static_cast<std::ptrdiff_t>(thread_));
+    for (auto* mark : marks_) __tsan_destroy_fiber(mark);
+  }
+  int add() {
+    marks_.push_back(__tsan_create_fiber(0));
+    return static_cast<int>(marks_.size()) - 1;
+  }
+  FiberMarks(const FiberMarks&) = delete;
+  FiberMarks& operator=(const FiberMarks&) = delete;
+
+  void has_stack(int, const void*, std::size_t) {}
+  void leaving(int, int to, bool) { __tsan_switch_to_fiber(marks_[static_cast<std::size_t>(to)], 0); }
+  void arrived(int, int) {}
+
+ private:
+  std::vector<void*> marks_;
+  std::size_t thread_;
 #else
   explicit FiberMarks(int) {}
   int add() { return 0; }
