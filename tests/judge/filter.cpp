@@ -151,17 +151,11 @@ class Program {
   // Does what `then` adds if the loaded word is `value`, and skips it otherwise.
   template <class Then>
   void if_equal(std::uint32_t value, Then then) {
-    const std::size_t jump = size_;
-    add(BPF_JMP | BPF_JEQ | BPF_K, value);
-    then();
-    code_[jump].jf = static_cast<std::uint8_t>(size_ - jump - 1);
+    if_holds(BPF_JEQ, value, then);
   }
   template <class Then>
   void if_set(std::uint32_t bit, Then then) {
-    const std::size_t jump = size_;
-    add(BPF_JMP | BPF_JSET | BPF_K, bit);
-    then();
-    code_[jump].jf = static_cast<std::uint8_t>(size_ - jump - 1);
+    if_holds(BPF_JSET, bit, then);
   }
   template <class Then>
   void unless_equal(std::uint32_t value, Then then) {
@@ -191,6 +185,13 @@ class Program {
  private:
   void add(int code, std::uint32_t value) {
     code_[size_++] = {static_cast<std::uint16_t>(code), 0, 0, value};
+  }
+  template <class Then>
+  void if_holds(int test, std::uint32_t value, Then then) {
+    const std::size_t jump = size_;
+    add(BPF_JMP | test | BPF_K, value);
+    then();
+    code_[jump].jf = static_cast<std::uint8_t>(size_ - jump - 1);
   }
   std::array<sock_filter, 320> code_{};
   std::size_t size_ = 0;

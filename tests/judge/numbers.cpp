@@ -22,10 +22,6 @@ double real(const Json& number) {
   return number.is_number() ? number.get<double>() : std::numeric_limits<double>::quiet_NaN();
 }
 
-std::string counted(std::int64_t count, const char* one) {
-  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
-}
-
 std::string text(const Numbers& numbers) {
   constexpr std::size_t most = 12;
   const auto shown = std::min(numbers.size(), most);

@@ -1,9 +1,10 @@
 // Numbers that graded code was given or returned, in the words of a failure.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
+
+#include "dist/core/counted.h"
 
 #include "judge/frame.h"
 
@@ -13,8 +14,7 @@ std::string number_text(const Json& number);  // "2", "0.5", "NaN"
 
 double real(const Json& number);  // NaN for what is not a number: JSON has no NaN and no infinity
 
-// counted(1, "row") is "1 row", counted(2, "row") "2 rows".
-std::string counted(std::int64_t count, const char* one);
+using dist::counted;
 
 using Numbers = std::vector<float>;  // small whole ones
 
