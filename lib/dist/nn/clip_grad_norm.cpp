@@ -1,5 +1,6 @@
 #include "dist/nn/clip_grad_norm.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "dist/nn/checks.h"
@@ -9,10 +10,18 @@ namespace dist::nn {
 
 namespace {
 
-std::vector<Tensor> gradients_of(std::span<const NamedParameter> parameters) {
-  std::vector<Tensor> all;
+// Those that are trained, and of which this rank has elements.
+struct Gradients {
+  std::vector<Tensor> tensors;
+  std::vector<std::string> names;
+};
+
+Gradients gradients_of(std::span<const NamedParameter> parameters) {
+  Gradients gradients;
+  auto& all = gradients.tensors;
   for (const auto& [name, parameter] : parameters) {
     const Tensor& grad = parameter->grad;
+    if (!parameter->requires_grad()) continue;
     if (!grad.is_defined() || !is_trainable(grad.dtype()))
       fail(Errc::invalid_argument, "clip_grad_norm: the gradient of {} is {}, bf16, f32 or f64 is needed",
            name, grad.is_defined() ? dist::name(grad.dtype()) : "undefined");
@@ -20,26 +29,28 @@ std::vector<Tensor> gradients_of(std::span<const NamedParameter> parameters) {
       fail(Errc::invalid_argument,
            "clip_grad_norm: the gradient of {} is {} on {}, that of {} is {} on {}; one dtype and one device "
            "are needed",
-           name, dist::name(grad.dtype()), grad.device().str(), parameters[0].name,
+           name, dist::name(grad.dtype()), grad.device().str(), gradients.names[0],
            dist::name(all[0].dtype()), all[0].device().str());
+    if (grad.numel() == 0) continue;
     all.push_back(grad);
+    gradients.names.push_back(name);
   }
-  return all;
+  return gradients;
 }
 
-void check_finite(std::span<const NamedParameter> parameters, std::span<const Tensor> gradients,
-                  const Norm& norm) {
+void check_finite(const Gradients& gradients, const Norm& norm) {
   if (std::isfinite(norm.item())) return;
-  for (std::size_t i = 0; i < gradients.size(); ++i) {
-    const double of_one = Norm(squared_norm(gradients.subspan(i, 1)));
+  for (std::size_t i = 0; i < gradients.tensors.size(); ++i) {
+    const double of_one = Norm(squared_norm(std::span(gradients.tensors).subspan(i, 1)));
     if (!std::isfinite(of_one))
       fail(Errc::invalid_argument,
            "clip_grad_norm: the gradient of {} has norm {}, so no step can be taken; look at the loss and "
            "the learning rate of the steps before",
-           parameters[i].name, of_one);
+           gradients.names[i], of_one);
   }
   fail(Errc::invalid_argument,
-       "clip_grad_norm: the norm of all gradients is {}, although each one's is finite", norm.item());
+       "clip_grad_norm: the norm of all gradients is {}, although each one's on this rank is finite",
+       norm.item());
 }
 
 }  // namespace
@@ -61,10 +72,13 @@ Norm clip_grad_norm(std::span<const NamedParameter> parameters, double max_norm,
     fail(Errc::invalid_argument,
          "clip_grad_norm: max_norm = {} is out of range; it must be above 0, and infinity does not clip",
          max_norm);
-  const std::vector<Tensor> gradients = gradients_of(parameters);
-  const Tensor squared = squared_norm(gradients);
-  if (options.error_if_nonfinite) check_finite(parameters, gradients, Norm(squared));
-  clip_to_norm(gradients, squared, max_norm);
+  const Gradients gradients = gradients_of(parameters);
+  const auto divided = std::ranges::find_if(
+      parameters, [](const NamedParameter& named) { return named.parameter->division != nullptr; });
+  const Tensor squared = divided == parameters.end() ? squared_norm(gradients.tensors)
+                                                     : divided->parameter->division->squared_norm(parameters);
+  if (options.error_if_nonfinite) check_finite(gradients, Norm(squared));
+  if (!gradients.tensors.empty()) clip_to_norm(gradients.tensors, squared, max_norm);
   return Norm(squared);
 }
 

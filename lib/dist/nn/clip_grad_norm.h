@@ -28,9 +28,13 @@ struct ClipOptions {
 };
 
 // Multiplies all gradients by min(1, max_norm / (norm + 1e-6)), where norm is the root of the sum of the
-// squares of all their elements, and returns it: the norm before. Squares are added in f64. Throws
-// Error{invalid_argument} for a max_norm that is not above 0, and for gradients on several devices or of
-// several dtypes.
+// squares of all their elements, and returns it: the norm before. Squares are added in f64. Parameters that
+// are not trained do not count. Throws Error{invalid_argument} for a max_norm that is not above 0, and for
+// gradients on several devices or of several dtypes.
+//
+// Of parameters that ranks have divided among them (Parameter::division: fully_shard(), parallelize(),
+// pipelines, ZeroOptimizer), the norm is that of the whole model's gradient, in which each element counts
+// once, and the same on all ranks, which must all call it with the parameters of the same modules.
 Norm clip_grad_norm(std::span<const NamedParameter> parameters, double max_norm,
                     const ClipOptions& options = {});
 // The same; parameters have numbers instead of names.

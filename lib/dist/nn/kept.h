@@ -2,6 +2,7 @@
 // oldest one, so each forward() has one backward().
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <optional>
@@ -23,6 +24,9 @@ class KeptBase {
   KeptBase& operator=(const KeptBase&) = delete;
   virtual void set_depth(std::size_t depth) = 0;  // drops the oldest ones beyond it
   virtual void forget_last() = 0;                 // drops the last forward()'s; nothing where there is none
+  virtual void forget_all() = 0;
+  // From the next keep() on, what is kept now is dropped.
+  virtual void expect_new_step() = 0;
 
  protected:
   [[noreturn]] void fail_empty() const;
@@ -41,6 +45,7 @@ class Kept final : public KeptBase {
   // backward().
   std::optional<T> keep(T value) {
     std::optional<T> gone;
+    while (old_ > 0) (void)pop();
     if (values_.size() >= depth_) gone = pop();
     values_.push_back(std::move(value));
     return gone;
@@ -52,20 +57,26 @@ class Kept final : public KeptBase {
   }
   void set_depth(std::size_t depth) override {
     depth_ = depth;
-    while (values_.size() > depth_) values_.pop_front();
+    while (values_.size() > depth_) (void)pop();
   }
   void forget_last() override {
     if (!values_.empty()) values_.pop_back();
+    old_ = std::min(old_, values_.size());
   }
+  void forget_all() override { values_.clear(), old_ = 0; }
+  void expect_new_step() override { old_ = values_.size(); }
 
  private:
   T pop() {
     T oldest = std::move(values_.front());
     values_.pop_front();
+    if (old_ > 0) --old_;
     return oldest;
   }
   std::deque<T> values_;
   std::size_t depth_ = 1;
+  std::size_t old_ =
+      0;  // of the values, from the front: those of a step that was given up if another forward comes
 };
 
 }  // namespace dist::nn

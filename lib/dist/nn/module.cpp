@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ranges>
+#include <set>
 #include <utility>
 
 #include "dist/core/fail.h"
@@ -13,7 +14,35 @@
 
 namespace dist::nn {
 
+namespace {
+
+// What an error leaves behind is forgotten while it is on its way: until then, a Work that is dropped is not
+// a mistake of the user.
+struct AbandonIfFailed {
+  Module& module;
+  bool failed = true;
+  ~AbandonIfFailed() {
+    if (failed) module.abandon_step();
+  }
+};
+
+}  // namespace
+
 Tensor Module::forward(const Tensor& input) {
+  AbandonIfFailed guard{*this};
+  Tensor output = hooked_forward(input);
+  guard.failed = false;
+  return output;
+}
+
+Tensor Module::backward(const Tensor& grad_output) {
+  AbandonIfFailed guard{*this};
+  Tensor grad_input = hooked_backward(grad_output);
+  guard.failed = false;
+  return grad_input;
+}
+
+Tensor Module::hooked_forward(const Tensor& input) {
   if (hooks_.empty()) return run_forward(input);
   Tensor flowing = input;
   for (const auto& hook : hooks_) flowing = hook->before_forward(*this, flowing);
@@ -22,7 +51,7 @@ Tensor Module::forward(const Tensor& input) {
   return flowing;
 }
 
-Tensor Module::backward(const Tensor& grad_output) {
+Tensor Module::hooked_backward(const Tensor& grad_output) {
   if (hooks_.empty()) return run_backward(grad_output);
   Tensor flowing = grad_output;
   for (const auto& hook : hooks_) flowing = hook->before_backward(*this, flowing);
@@ -43,16 +72,23 @@ void Module::visit(const std::string& prefix, const F& f) {
 
 std::vector<NamedParameter> Module::named_parameters() {
   std::vector<NamedParameter> all;
+  std::set<const Parameter*> known;  // a module that is registered twice counts once, under its first name
   visit("", [&](const std::string& prefix, const Module& module) {
-    for (const auto& [name, parameter] : module.parameters_) all.push_back({prefix + name, parameter});
+    for (const auto& [name, parameter] : module.parameters_) {
+      if (!known.insert(parameter).second) continue;
+      all.push_back({prefix + name, parameter});
+      if (all.back().name.size() > parameter->name.size()) parameter->name = all.back().name;
+    }
   });
   return all;
 }
 
 std::vector<NamedBuffer> Module::named_buffers() {
   std::vector<NamedBuffer> all;
+  std::set<const Buffer*> known;
   visit("", [&](const std::string& prefix, const Module& module) {
-    for (const auto& [name, buffer] : module.buffers_) all.push_back({prefix + name, buffer});
+    for (const auto& [name, buffer] : module.buffers_)
+      if (known.insert(buffer).second) all.push_back({prefix + name, buffer});
   });
   return all;
 }
@@ -65,19 +101,22 @@ std::vector<Parameter*> Module::parameters() {
 
 std::vector<Module*> Module::modules() {
   std::vector<Module*> all;
-  visit("", [&](const std::string&, Module& module) { all.push_back(&module); });
+  for (const NamedModule& named : named_modules()) all.push_back(named.module);
   return all;
 }
 
 std::vector<Module::NamedModule> Module::named_modules() {
   std::vector<NamedModule> all;
+  std::set<const Module*> known;
   visit("", [&](const std::string& prefix, Module& module) {
-    all.push_back({prefix.empty() ? prefix : prefix.substr(0, prefix.size() - 1), &module});
+    if (known.insert(&module).second)
+      all.push_back({prefix.empty() ? prefix : prefix.substr(0, prefix.size() - 1), &module});
   });
   return all;
 }
 
 StateDict Module::state_dict() {
+  for (Parameter* const parameter : parameters()) parameter->notify(Parameter::Event::settle);
   StateDict dict;
   visit("", [&](const std::string& prefix, const Module& module) {
     for (const auto& [name, parameter] : module.parameters_)
@@ -120,6 +159,13 @@ void Module::forget_forward() {
   });
 }
 
+void Module::abandon_step() noexcept {
+  for (KeptBase* const kept : kept_) kept->forget_all();
+  deferred_.clear();
+  for (const auto& hook : hooks_) hook->abandon(*this);
+  for (const Child& child : children_) child.module->abandon_step();
+}
+
 void Module::defer_parameter_grads(bool on) {
   visit("", [on](const std::string&, Module& module) { module.defers_ = on; });
 }
@@ -136,20 +182,35 @@ void Module::run_parameter_grads() {
   for (const auto& hook : std::views::reverse(hooks_)) hook->after_parameter_grads(*this);
 }
 
-void Module::zero_grad() { zero_gradients(parameters()); }
+void Module::zero_grad() {
+  zero_gradients(parameters());
+  visit("", [](const std::string&, Module& module) {
+    for (KeptBase* const kept : module.kept_) kept->expect_new_step();
+  });
+}
+
+void Module::requires_grad(bool on) {
+  for (Parameter* const parameter : parameters()) parameter->requires_grad(on);
+}
+
+bool Module::trains() {
+  return std::ranges::any_of(parameters(), [](const Parameter* p) { return p->requires_grad(); });
+}
 
 void Module::to(Device device) {
   for (Parameter* const parameter : parameters()) {
+    parameter->notify(Parameter::Event::settle);
     parameter->value = parameter->value.to(device);
-    parameter->grad = parameter->grad.to(device);
+    if (parameter->grad.is_defined()) parameter->grad = parameter->grad.to(device);
   }
   for (const auto& named : named_buffers()) named.buffer->value = named.buffer->value.to(device);
 }
 
 void Module::to(DType dtype) {
   for (Parameter* const parameter : parameters()) {
+    parameter->notify(Parameter::Event::settle);
     parameter->value = parameter->value.to(dtype);
-    parameter->grad = parameter->grad.to(dtype);
+    if (parameter->grad.is_defined()) parameter->grad = parameter->grad.to(dtype);
   }
   for (const auto& named : named_buffers()) {
     Tensor& value = named.buffer->value;

@@ -44,6 +44,10 @@ class Module {
   Module& operator=(const Module&) = delete;
 
   // Keeps what backward() needs. The output does not share memory that a later forward() writes.
+  //
+  // A forward() or backward() that throws ends the step: this module and all below it forget every forward()
+  // that had no backward(), and what their hooks have under way. The next step, after zero_grad(), is that of
+  // a module that never saw the failed one.
   Tensor forward(const Tensor& input);
 
   // Call it once after forward(). Accumulates: it adds to the gradients of the parameters, those registered
@@ -107,6 +111,8 @@ class Module {
   void set_forwards_kept(std::size_t depth);
   // Drops what the last forward() of this module and all below it kept.
   void forget_forward();
+  // Drops what all of them kept, deferred gradients, and what hooks have under way: a step is given up.
+  void abandon_step() noexcept;
 
   // From now on backward() of this module and all below it leaves the gradients of the parameters to
   // run_parameter_grads(), and computes the gradient of the input alone, so that a pipeline need not
@@ -116,7 +122,13 @@ class Module {
   // Computes the parameters' gradients of the oldest backward() that has deferred them.
   void run_parameter_grads();
 
+  // Sets the gradients to 0, and those that are summed up elsewhere until they are reduced (fully_shard,
+  // ZeroOptimizer). A forward() after it is that of a new step: those before it that had no backward() by
+  // then are dropped.
   void zero_grad();
+  // Whether the parameters of this module and all below it are trained (Parameter::requires_grad).
+  void requires_grad(bool on);
+  bool trains();  // whether one of them is
   // Moves or converts values, gradients and buffers (integer buffers stay integers). Anything that points
   // into the old tensors, as a bucket does, must be made afterwards.
   void to(Device device);
@@ -155,6 +167,8 @@ class Module {
     std::string name;
     Module* module;
   };
+  Tensor hooked_forward(const Tensor& input);
+  Tensor hooked_backward(const Tensor& grad_output);
   // Calls f(prefix, module) for this module and all modules below it.
   template <class F>
   void visit(const std::string& prefix, const F& f);

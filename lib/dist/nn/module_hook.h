@@ -23,6 +23,10 @@ class ModuleHook {
   // Around the computation of deferred gradients (Module::run_parameter_grads), the children's, too.
   virtual void before_parameter_grads(Module&) {}
   virtual void after_parameter_grads(Module&) {}
+  // A forward() or backward() of this module or of one around it has thrown: forget what is under way, so
+  // that the next forward() begins as the first one did. Called while the error is on its way; must not
+  // throw.
+  virtual void abandon(Module&) noexcept {}
 };
 
 }  // namespace dist::nn

@@ -134,6 +134,7 @@ void Optimizer::use(StateDict state) {
 // step.
 void Optimizer::step(Caller at) {
   if (Recording::current()) return Recording::between([this, at] { step(at); });
+  for (Parameter* const parameter : parameters_) parameter->notify(Parameter::Event::settle);
   check_parameters();
   for (Parameter* const parameter : parameters_) parameter->step_begins(parameters_, at);
   if (state_.empty()) use(first_state());
@@ -144,6 +145,7 @@ void Optimizer::step(Caller at) {
 void Optimizer::zero_grad() { zero_gradients(parameters_); }
 
 void Optimizer::load_state_dict(const StateDict& dict) {
+  for (Parameter* const parameter : parameters_) parameter->notify(Parameter::Event::settle);
   StateDict loaded = dict.empty() ? StateDict() : first_state();
   copy_state(name_, loaded, dict);
   use(std::move(loaded));

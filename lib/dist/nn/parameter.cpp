@@ -4,12 +4,21 @@
 
 namespace dist::nn {
 
-void Parameter::listen(std::string_view role, const void* owner, std::function<void()> f) {
-  const auto at = std::ranges::find(listeners_, role, &Listener::role);
+void Parameter::requires_grad(bool on) {
+  requires_grad_ = on;
+  if (!on)
+    grad = {};
+  else if (!grad.is_defined() && value.is_defined())
+    grad = zeros_like(value);
+}
+
+void Parameter::listen(Event event, std::string_view role, const void* owner, std::function<void()> f) {
+  const auto at =
+      std::ranges::find_if(listeners_, [&](const Listener& l) { return l.event == event && l.role == role; });
   if (at == listeners_.end())
-    listeners_.push_back({std::string(role), owner, std::move(f)});
+    listeners_.push_back({event, std::string(role), owner, std::move(f)});
   else
-    *at = {std::string(role), owner, std::move(f)};
+    *at = {event, std::string(role), owner, std::move(f)};
 }
 
 void Parameter::stop_listening(std::string_view role, const void* owner) {

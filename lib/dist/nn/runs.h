@@ -29,7 +29,7 @@ void for_each_run(std::span<const Item> list, const F& f) {
 // Whether there are layers for GPUs (ops.cpp). A model whose modules need none can be trained without.
 bool has_gpu_ops();
 
-// Sets the gradients to 0; on a GPU one kernel clears many of them.
+// Sets the gradients to 0, and notifies their listeners; on a GPU one kernel clears many of them.
 inline void zero_gradients(const std::vector<Parameter*>& parameters) {
   struct Gradient {
     Tensor value, rounded = {};
@@ -37,6 +37,7 @@ inline void zero_gradients(const std::vector<Parameter*>& parameters) {
   std::vector<Gradient> on_gpus;
   for (Parameter* const parameter : parameters) {
     Tensor& grad = parameter->grad;
+    if (!grad.is_defined()) continue;  // not trained
     const bool has_kernel = grad.dtype() == DType::f32 || grad.dtype() == DType::bf16;
     if (grad.device() != cpu && has_kernel && has_gpu_ops())
       on_gpus.push_back({grad});
@@ -48,6 +49,7 @@ inline void zero_gradients(const std::vector<Parameter*>& parameters) {
     for (const Gradient& gradient : run) list.push_back(gradient.value);
     ops.zero(list);
   });
+  for (Parameter* const parameter : parameters) parameter->notify(Parameter::Event::cleared);
 }
 
 }  // namespace dist::nn
