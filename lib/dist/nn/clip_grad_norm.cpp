@@ -67,11 +67,15 @@ void clip_to_norm(std::span<const Tensor> tensors, const Tensor& squared_norm, d
   ops_for(squared_norm.device()).clip(tensors, squared_norm, max_norm);
 }
 
-Norm clip_grad_norm(std::span<const NamedParameter> parameters, double max_norm, const ClipOptions& options) {
+void check_max_norm(double max_norm) {
   if (!(max_norm > 0))
     fail(Errc::invalid_argument,
          "clip_grad_norm: max_norm = {} is out of range; it must be above 0, and infinity does not clip",
          max_norm);
+}
+
+Norm clip_grad_norm(std::span<const NamedParameter> parameters, double max_norm, const ClipOptions& options) {
+  check_max_norm(max_norm);
   const Gradients gradients = gradients_of(parameters);
   const auto divided = std::ranges::find_if(
       parameters, [](const NamedParameter& named) { return named.parameter->division != nullptr; });

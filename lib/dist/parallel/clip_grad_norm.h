@@ -1,4 +1,6 @@
-// clip_grad_norm for parameters of which each rank has a part: the norm of the whole model's gradient.
+// clip_grad_norm for parameters that you have divided among ranks by hand. For what fully_shard(),
+// parallelize(), pipelines and ZeroOptimizer divide, nn::clip_grad_norm() knows by itself which rank has what
+// (mesh/placed.h).
 #pragma once
 
 #include <cstdint>
@@ -20,7 +22,8 @@ struct DividedParameter {
 // Multiplies all gradients by min(1, max_norm / (norm + 1e-6)), where norm is that of the whole gradient, in
 // which each element counts once. Returns the norm before. Collective: one all_reduce per group, in their
 // order, of at most 2^(groups - 1) f64; all ranks get the same bits and take the same step. At most 8 groups.
-// With `error_if_nonfinite` throws Error{invalid_argument} for a norm that is NaN or infinite, on all ranks;
+// Throws Error{invalid_argument} for a max_norm that is not above 0, before anything is sent; with
+// `error_if_nonfinite` also for a norm that is NaN or infinite, on all ranks;
 // then nothing has changed.
 double clip_grad_norm(const std::vector<DividedParameter>& parameters,
                       const std::vector<ProcessGroup>& groups, double max_norm,

@@ -126,9 +126,9 @@ std::string DataParallel::str() const {
 
 namespace {
 
-class Placed final : public nn::ModuleHook {
+class OnDevice final : public nn::ModuleHook {
  public:
-  explicit Placed(Device device) : device_(device) {}
+  explicit OnDevice(Device device) : device_(device) {}
   Tensor before_forward(nn::Module&, const Tensor& input) override {
     from_ = input.device();
     return input.to(device_);
@@ -147,7 +147,7 @@ class Placed final : public nn::ModuleHook {
 
 void place(nn::Module& module, Device device) {
   module.to(device);
-  module.add_outermost_hook(std::make_shared<Placed>(device));
+  module.add_outermost_hook(std::make_shared<OnDevice>(device));
 }
 
 }  // namespace dist

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
+#include <map>
 
 #include "dist/core/fail.h"
-#include "dist/parallel/shard/fully_shard.h"
+#include "dist/mesh/placed.h"
 
 namespace dist {
 
@@ -13,6 +13,12 @@ namespace {
 
 Piece all_of(std::string name, const Tensor& t) {
   return {std::move(name), t, t.shape(), Shape(static_cast<std::size_t>(t.dim()), 0)};
+}
+
+// The elements of a box, as a view. Only the first axis is cut: parts that are divided apart are rows.
+Tensor view_of(const Tensor& tensor, const LocalPart& box) {
+  if (box.shape.empty() || box.shape == tensor.shape()) return tensor;
+  return tensor.narrow(box.offset[0], box.shape[0]);
 }
 
 // The number of elements from one entry of axis k to the next.
@@ -49,54 +55,77 @@ struct Common {
 
 }  // namespace
 
+namespace {
+
+// The boxes of a tensor that is divided as the parameter is.
+void add_pieces(Pieces& pieces, const std::string& prefix, const std::string& name,
+                const nn::Parameter& parameter, const Tensor& tensor) {
+  const Placed* const placed = placed_of(parameter);
+  if (!placed) {
+    pieces.push_back(all_of(prefix + name, tensor));
+    return;
+  }
+  const std::string& known_as = placed->copy_of.empty() ? name : placed->copy_of;
+  for (const Placed::Box& box : placed->boxes())
+    pieces.push_back({prefix + known_as, view_of(tensor, box.local), placed->whole, box.offset});
+}
+
+// What the optimizer's parameters are called. Those of a ZeroOptimizer are rows of the module's, and know it.
+std::vector<std::string> names_of(const nn::Optimizer& optimizer, std::span<nn::Module* const> modules) {
+  std::map<const nn::Parameter*, std::string> known;
+  for (nn::Module* const module : modules)
+    for (const auto& [name, parameter] : module->named_parameters()) known.emplace(parameter, name);
+  std::vector<std::string> names;
+  for (const nn::Parameter* const parameter : optimizer.parameters()) {
+    const auto at = known.find(parameter);
+    const std::string of_row = parameter->division ? parameter->name : "";
+    names.push_back(at == known.end() ? of_row : at->second);
+    if (names.back().empty())
+      fail(Errc::invalid_argument, "pieces_of: parameter {} of the optimizer is not one of {}",
+           names.size() - 1, modules.empty() ? "the modules" : modules.front()->str());
+  }
+  return names;
+}
+
+}  // namespace
+
 Pieces pieces_of(nn::Module& module) {
   Pieces pieces;
-  const std::vector<ShardedParameter> sharded = sharded_parameters(module);
   for (const auto& [name, parameter] : module.named_parameters()) {
-    Piece piece = all_of(name, parameter->value);
-    const auto at = std::ranges::find(sharded, parameter, &ShardedParameter::parameter);
-    if (at != sharded.end()) {
-      piece.whole = at->shape;
-      if (!piece.whole.empty()) piece.offset.assign(piece.whole.size(), 0), piece.offset[0] = at->first_row;
-      if (piece.whole.empty()) piece.offset.clear();
-    }
-    pieces.push_back(std::move(piece));
+    parameter->notify(nn::Parameter::Event::settle);
+    add_pieces(pieces, "", name, *parameter, parameter->value);
   }
   for (const auto& [name, buffer] : module.named_buffers()) pieces.push_back(all_of(name, buffer->value));
   return pieces;
 }
 
+Pieces gradient_pieces_of(nn::Module& module) {
+  Pieces pieces;
+  for (const auto& [name, parameter] : module.named_parameters())
+    if (parameter->grad.is_defined()) add_pieces(pieces, "", name, *parameter, parameter->grad);
+  return pieces;
+}
+
 // The optimizer calls the state of its parameter 3 "3.exp_avg".
-Pieces pieces_of(const nn::Optimizer& optimizer,
-                 const std::function<Pieces(const nn::Parameter& parameter, const Tensor& tensor)>& of) {
+Pieces pieces_of(const nn::Optimizer& optimizer, std::span<nn::Module* const> modules) {
+  const std::vector<std::string> names = names_of(optimizer, modules);
   Pieces pieces;
   for (const auto& [key, tensor] : optimizer.state_dict()) {
     std::size_t i = 0;
     const char* const end = key.data() + key.size();
     const auto [rest, error] = std::from_chars(key.data(), end, i);
-    if (error != std::errc()) {
+    if (error == std::errc())
+      add_pieces(pieces, "optimizer" + std::string(rest, end) + ".", names.at(i), *optimizer.parameters()[i],
+                 tensor);
+    else
       pieces.push_back(all_of("optimizer." + key, tensor));
-      continue;
-    }
-    for (Piece& piece : of(*optimizer.parameters().at(i), tensor)) {
-      piece.name = "optimizer" + std::string(rest, end) + "." + piece.name;
-      pieces.push_back(std::move(piece));
-    }
   }
   return pieces;
 }
 
 Pieces pieces_of(const nn::Optimizer& optimizer, nn::Module& module) {
-  const Pieces of_module = pieces_of(module);
-  const auto all = module.parameters();
-  return pieces_of(optimizer, [&](const nn::Parameter& parameter, const Tensor& tensor) {
-    const auto at = std::ranges::find(all, &parameter);
-    if (at == all.end())
-      fail(Errc::invalid_argument, "pieces_of: a parameter of the optimizer is not one of {}", module.str());
-    Piece piece = of_module[static_cast<std::size_t>(at - all.begin())];
-    piece.data = tensor;
-    return Pieces{std::move(piece)};
-  });
+  nn::Module* const one = &module;
+  return pieces_of(optimizer, std::span(&one, 1));
 }
 
 std::int64_t copy_common(const Piece& from, const Piece& to) {

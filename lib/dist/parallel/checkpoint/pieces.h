@@ -2,7 +2,7 @@
 // as the pieces of one mesh is loaded as the pieces of another.
 #pragma once
 
-#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,16 +22,18 @@ struct Piece {
 };
 using Pieces = std::vector<Piece>;
 
-// The pieces of this rank of a module: of each parameter the rows that fully_shard() left it, or all of it,
-// and buffers. Does not communicate.
+// The pieces of this rank of a module, as the records of its parameters (mesh/placed.h) say: fully sharded,
+// tensor parallel, a stage of a pipeline, or any of them together; and buffers. What is gathered becomes this
+// rank's part first, as after reshard(). Does not communicate.
 Pieces pieces_of(nn::Module& module);
-// The optimizer's state: "optimizer.exp_avg.NAME" with the box of the module's parameter NAME; and what does
-// not belong to a parameter ("optimizer.step") whole. Empty before the first step.
+// The gradients in the same way.
+Pieces gradient_pieces_of(nn::Module& module);
+// The optimizer's state: "optimizer.exp_avg.NAME" with the boxes of the module's parameter NAME; and what
+// does not belong to a parameter ("optimizer.step") whole. Empty before the first step. A ZeroOptimizer's
+// state is that of its local().
 Pieces pieces_of(const nn::Optimizer& optimizer, nn::Module& module);
-// The same for parameters that are divided in another way: `of` returns the pieces of a tensor that is
-// divided as the parameter is, under the parameter's name.
-Pieces pieces_of(const nn::Optimizer& optimizer,
-                 const std::function<Pieces(const nn::Parameter& parameter, const Tensor& tensor)>& of);
+// The same for an optimizer of several modules, such as the stages of a pipeline.
+Pieces pieces_of(const nn::Optimizer& optimizer, std::span<nn::Module* const> modules);
 
 // Copies the elements that two boxes of one tensor have in common from one to the other; returns how many.
 std::int64_t copy_common(const Piece& from, const Piece& to);

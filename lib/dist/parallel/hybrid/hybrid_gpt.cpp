@@ -6,14 +6,11 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <iterator>
 #include <utility>
 
-#include "dist/core/axes.h"
-#include "dist/core/fail.h"
-#include "dist/core/view.h"
 #include "dist/nn/checkpoint.h"
-#include "dist/parallel/clip_grad_norm.h"
+#include "dist/nn/clip_grad_norm.h"
 #include "dist/parallel/gradient_buckets.h"
 #include "dist/parallel/shard/fully_shard.h"
 #include "dist/parallel/tensor/parallelize.h"
@@ -169,109 +166,29 @@ void HybridGpt::set_step(std::uint64_t seed, std::uint64_t step, std::int64_t ro
 }
 
 double HybridGpt::clip_grad_norm(double max_norm) {
-  constexpr std::uint32_t over_fsdp = 1, over_tp = 2, over_pp = 4;
-  const HybridShape& shape = options_.shape;
-  std::vector<DividedParameter> all;
-  const auto& tables = pipeline_->tables();
-  for (const auto& stage : stages()) {
-    std::map<std::string, bool> is_split;
-    if (shape.tp > 1)
-      for (const auto& placement : placements_of(*stage, where_))
-        is_split[placement.name] = std::holds_alternative<Shard>(placement.placement);
-    for (const auto& [name, parameter] : stage->named_parameters()) {
-      const bool is_copy = stage->has_head() && name == "lm_head.weight" && !tables.empty();
-      all.push_back(
-          {parameter, over_pp | (shape.fsdp > 1 ? over_fsdp : 0) | (is_split[name] ? over_tp : 0), !is_copy});
-    }
-  }
-  return dist::clip_grad_norm(all, {mesh_.get_group("fsdp"), mesh_.get_group("tp"), mesh_.get_group("pp")},
-                              max_norm, false, where_);
-}
-
-// Some rows of a parameter's local tensor, and where they are in the whole one.
-struct HybridGpt::Box {
-  std::string name;
-  nn::Parameter* parameter;
-  std::int64_t first, rows;  // of the local tensor; a scalar or a whole tensor has all of them
-  Shape whole, offset;
-
-  Piece piece(const Tensor& local) const { return {name, local.narrow(first, rows), whole, offset}; }
-};
-
-// What tp left of a parameter is one run of its axis per part (queries, keys and values are three); fsdp left
-// some rows of that.
-std::vector<HybridGpt::Box> HybridGpt::boxes() {
-  std::vector<Box> boxes;
-  for (const auto& stage : stages()) {
-    std::map<std::string, ParameterPlacement> placements;
-    if (options_.shape.tp > 1)
-      for (auto& placement : placements_of(*stage, where_)) placements[placement.name] = std::move(placement);
-    std::map<std::string, ShardedParameter> sharded;
-    for (auto& of : sharded_parameters(*stage)) sharded[of.name] = std::move(of);
-    for (const auto& [name, parameter] : stage->named_parameters()) {
-      const auto at = placements.find(name);
-      const auto in_shards = sharded.find(name);
-      const std::int64_t rows = parameter->value.size(0);
-      const std::int64_t first = in_shards == sharded.end() ? 0 : in_shards->second.first_row;
-      const Shard* const shard = at == placements.end() ? nullptr : std::get_if<Shard>(&at->second.placement);
-      // A tied head is the table, even where it is a copy.
-      Box box{gpt_.tied && name == "lm_head.weight" ? "transformer.wte.weight" : name,
-              parameter,
-              0,
-              rows,
-              {},
-              {}};
-      box.whole = parameter->value.shape();
-      if (in_shards != sharded.end()) box.whole = in_shards->second.shape;
-      if (shard) box.whole = at->second.shape;  // sharded rows are those of a tensor rank's part
-      box.offset.assign(box.whole.size(), 0);
-      const int n = options_.shape.tp, r = mesh_.get_local_rank("tp");
-      if (!shard || shard->axis != 0) {
-        box.offset[0] = first;
-        if (shard)
-          box.offset[static_cast<std::size_t>(shard->axis)] =
-              torch_chunk_begin(box.whole[static_cast<std::size_t>(shard->axis)], r, n);
-        boxes.push_back(box);
-        continue;
-      }
-      std::int64_t in_local = 0, in_whole = 0;  // where a part begins
-      for (const std::int64_t part : at->second.parts) {
-        const std::int64_t begin = torch_chunk_begin(part, r, n),
-                           count = torch_chunk_begin(part, r + 1, n) - begin;
-        const std::int64_t low = std::max(in_local, first), high = std::min(in_local + count, first + rows);
-        if (low < high) {
-          box.first = low - first, box.rows = high - low;
-          box.offset[0] = in_whole + begin + low - in_local;
-          boxes.push_back(box);
-        }
-        in_local += count;
-        in_whole += part;
-      }
-    }
-  }
-  return boxes;
+  std::vector<nn::NamedParameter> all;
+  for (const auto& stage : stages())
+    for (const nn::NamedParameter& named : stage->named_parameters()) all.push_back(named);
+  return nn::clip_grad_norm(all, max_norm);
 }
 
 Pieces HybridGpt::pieces() {
   Pieces pieces;
-  for (const Box& box : boxes()) pieces.push_back(box.piece(box.parameter->value));
+  for (const auto& stage : stages()) std::ranges::move(pieces_of(*stage), std::back_inserter(pieces));
   return pieces;
 }
 
 Pieces HybridGpt::gradient_pieces() {
   Pieces pieces;
-  for (const Box& box : boxes()) pieces.push_back(box.piece(box.parameter->grad));
+  for (const auto& stage : stages())
+    std::ranges::move(gradient_pieces_of(*stage), std::back_inserter(pieces));
   return pieces;
 }
 
 Pieces HybridGpt::pieces(const nn::Optimizer& optimizer) {
-  const std::vector<Box> boxes = this->boxes();
-  return pieces_of(optimizer, [&](const nn::Parameter& parameter, const Tensor& tensor) {
-    Pieces pieces;
-    for (const Box& box : boxes)
-      if (box.parameter == &parameter) pieces.push_back(box.piece(tensor));
-    return pieces;
-  });
+  std::vector<nn::Module*> modules;
+  for (const auto& stage : stages()) modules.push_back(stage.get());
+  return pieces_of(optimizer, modules);
 }
 
 }  // namespace dist

@@ -55,7 +55,7 @@ class HybridGpt {
   // The mean loss in evaluation, without gradients, for as many rows as step() has. Collective.
   double evaluate(const Tensor& tokens, const Tensor& targets);
   void zero_grad() { pipeline_->zero_grad(); }
-  // Clips by the norm of the whole model's gradient; see clip_grad_norm.h. Collective.
+  // nn::clip_grad_norm() of parameters(): by the norm of the whole model's gradient. Collective.
   double clip_grad_norm(double max_norm);
   // Dropout draws by the seed and the number of the step, for `rows` rows per data rank.
   void set_step(std::uint64_t seed, std::uint64_t step, std::int64_t rows);
@@ -80,8 +80,6 @@ class HybridGpt {
   std::function<void()> start_averages(int stage);
   Tensor slice(const Tensor& whole);
   double mean_over_ranks(double loss);
-  struct Box;
-  std::vector<Box> boxes();
 
   const nn::GptOptions gpt_;
   const HybridOptions options_;

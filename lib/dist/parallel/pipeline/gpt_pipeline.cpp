@@ -6,6 +6,7 @@
 
 #include "dist/core/counted.h"
 #include "dist/core/fail.h"
+#include "dist/mesh/placed.h"
 
 namespace dist {
 
@@ -55,6 +56,9 @@ GptPipeline::GptPipeline(const nn::GptOptions& gpt, const GptPipelineOptions& op
     stages_.push_back(std::make_unique<nn::GPT>(gpt, slices[static_cast<std::size_t>(stage)], key));
     if (options.prepare) options.prepare(*stages_.back());
     mine.push_back(stages_.back().get());
+    for (nn::Parameter* const parameter : stages_.back()->parameters())
+      if (ranks > 1)
+        place(*parameter).axes.push_back({.name = "pp", .group = options.group, .is_stage = true});
   }
   pipeline_ = std::make_unique<Pipeline>(
       std::move(mine), pipeline::make_schedule(options.schedule, shape),
@@ -64,7 +68,10 @@ GptPipeline::GptPipeline(const nn::GptOptions& gpt, const GptPipelineOptions& op
   if (!gpt.tied || shape.stages() == 1) return;
   for (const auto& stage : stages_)
     for (const auto& [name, parameter] : stage->named_parameters())
-      if (name == "transformer.wte.weight" || name == "lm_head.weight") tables_.push_back(parameter);
+      if (name == "transformer.wte.weight" || name == "lm_head.weight") {
+        tables_.push_back(parameter);
+        if (name == "lm_head.weight") place(*parameter).copy_of = "transformer.wte.weight";
+      }
   const int last = shape.rank_of(shape.stages() - 1);
   if (last == 0) return;
   tied_group_ = split_group(rank == 0 || rank == last ? 0 : -1, rank, {.parent = options.group}, at);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "dist/core/fail.h"
+#include "dist/mesh/placed.h"
 #include "dist/nn/checks.h"
 
 namespace dist {
@@ -78,6 +79,12 @@ ShardedUnit::ShardedUnit(nn::Module& module, std::vector<nn::NamedParameter> par
       Tensor(rows).copy_(mine(parameter.value));
       Tensor(grads).copy_(mine(parameter.grad));
     }
+    Placed& placed = place(parameter);
+    if (replicas_) placed.axes.push_back({.name = options.mesh.names()[0], .group = replicas_});
+    placed.axes.push_back({.name = options.mesh ? options.mesh.names().back() : "fsdp",
+                           .group = group_,
+                           .placement = Shard(0),
+                           .grad_placement = Shard(0)});
     parameter.value = rows;
     parameter.grad = grads;
   }

@@ -51,6 +51,15 @@ Tensor ColumnInput::received(const Tensor& grad_input) {
   return zeros(std::move(shape), grad_input.dtype(), grad_input.device());
 }
 
+void ColumnInput::abandon() noexcept {
+  given_ = whole_ = {};
+  had_ = asked_ = 0;
+  again_ = nullptr;
+  waiting_.clear();
+  is_sent_ = false;
+  sum_ = {};
+}
+
 ColumnHook::ColumnHook(nn::Linear& layer, std::shared_ptr<ColumnInput> input) : input_(std::move(input)) {
   input_->add_layer();
   if (input_->is_sequence())

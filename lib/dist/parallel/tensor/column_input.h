@@ -43,6 +43,8 @@ class ColumnInput {
   void send(const Tensor& grad_input);
   // What that layer's backward() returns: the gradient of the input, or zeros where a later layer returns it.
   Tensor received(const Tensor& grad_input);
+  // A step has failed: forgets forwards and backwards that not all layers have had.
+  void abandon() noexcept;
 
  private:
   const TensorLine line_;
@@ -69,6 +71,10 @@ class ColumnHook final : public nn::ModuleHook {
   void on_input_grad(nn::Module&, Tensor& grad_input) override { input_->send(grad_input); }
   Tensor after_backward(nn::Module&, const Tensor& grad_input) override {
     return input_->received(grad_input);
+  }
+  void abandon(nn::Module&) noexcept override {
+    input_->abandon();
+    again_.clear();
   }
 
  private:

@@ -39,7 +39,7 @@ class Application {
         record_(record_of(module)) {
     if (!record_) {
       record_ = std::make_shared<TensorParallelRecord>();
-      record_->mesh = mesh;
+      record_->group = line_.group;
       module.add_hook(record_);
     }
   }
@@ -65,8 +65,8 @@ class Application {
   void watch_gradients() const {
     std::vector<nn::NamedParameter> replicated;
     for (const nn::NamedParameter& named : parameters_) {
-      const SplitParameter* const split = record_->find(*named.parameter);
-      if (!split || !std::holds_alternative<Shard>(split->placement.placement)) replicated.push_back(named);
+      const Placed* const placed = placed_of(*named.parameter);
+      if (!placed || placed->axes[0].placement == Placement(Replicate())) replicated.push_back(named);
       named.parameter->before_step({});
     }
     compare_before_step(replicated, line_);
@@ -118,8 +118,10 @@ class Application {
     const bool is_embedding = dynamic_cast<nn::Embedding*>(&module) != nullptr;
     if (!is_embedding && !dynamic_cast<nn::LayerNorm*>(&module))
       refuse("SequenceParallel is for norms, Dropout and an Embedding of positions, not {}", module.str());
-    for (const auto& [name, parameter] : module.named_parameters())
+    for (const auto& [name, parameter] : module.named_parameters()) {
       record(*parameter).grad_placement = Partial();
+      record_->partial.push_back(parameter);
+    }
     if (is_embedding) module.add_hook(std::make_shared<SplitPositions>(line_));
   }
 
@@ -161,24 +163,29 @@ class Application {
     return {heads * size, kv_heads * size, kv_heads * size};
   }
 
-  ParameterPlacement& record(nn::Parameter& parameter) {
-    if (SplitParameter* const known = record_->find(parameter)) return known->placement;
-    const auto named = std::ranges::find(parameters_, &parameter, &nn::NamedParameter::parameter);
-    if (named == parameters_.end())
+  // The axis of the parameter's record for these ranks, which is its first one.
+  PlacedAxis& record(nn::Parameter& parameter) {
+    if (std::ranges::find(parameters_, &parameter, &nn::NamedParameter::parameter) == parameters_.end())
       refuse("its parameter belongs to a module outside; parallelize a module that has both");
-    record_->parameters.push_back(
-        {&parameter, {.name = named->name, .mesh = record_->mesh, .shape = parameter.value.shape()}});
-    return record_->parameters.back().placement;
+    Placed& placed = place(parameter);
+    if (placed.axes.empty())
+      placed.axes.push_back(
+          {.name = line_.axis, .group = line_.group, .remedy = "call finish_gradients() first"});
+    if (placed.axes[0].group.name() != line_.group.name() || placed.axes.size() > 1)
+      refuse("\"{}\" has been divided along {} before; call parallelize() first", parameter.name,
+             placed.axes.back().name);
+    return placed.axes[0];
   }
 
   // A tied parameter is divided for its first layer, and is then the second one's, too.
   void split(nn::Parameter& parameter, std::int64_t axis, std::vector<std::int64_t> parts) {
-    ParameterPlacement& placement = record(parameter);
-    if (placement.placement == Placement(Shard(axis))) return;
-    placement.placement = placement.grad_placement = Shard(axis);
-    placement.parts = std::move(parts);
-    parameter.value = part_of(parameter.value, placement, line_.rank());
-    parameter.grad = part_of(parameter.grad, placement, line_.rank());
+    PlacedAxis& along = record(parameter);
+    if (along.placement == Placement(Shard(axis))) return;
+    along.placement = along.grad_placement = Shard(axis);
+    along.parts = std::move(parts);
+    const Placed& placed = *placed_of(parameter);
+    parameter.value = placed.part_along(0, parameter.value, line_.rank());
+    if (parameter.grad.is_defined()) parameter.grad = placed.part_along(0, parameter.grad, line_.rank());
   }
 
   const std::vector<nn::Module::NamedModule> modules_;

@@ -4,23 +4,22 @@
 #include <memory>
 #include <vector>
 
-#include "dist/parallel/tensor/placements.h"
+#include "dist/mesh/placed.h"
+#include "dist/nn/module.h"
 
 namespace dist {
 
-struct SplitParameter {
-  nn::Parameter* parameter;
-  ParameterPlacement placement;
-};
-
-// A hook that does nothing: modules keep their hooks.
+// A hook: modules keep their hooks. What each rank has of a parameter is the parameter's own record.
 struct TensorParallelRecord final : nn::ModuleHook {
-  DeviceMesh mesh;
+  ProcessGroup group;
   std::vector<const nn::Module*> modules;  // those that a plan has named
-  std::vector<SplitParameter>
-      parameters;  // those that are not the same on every rank, or whose gradients are not
+  std::vector<nn::Parameter*> partial;     // each rank's gradients are summands until finish_gradients()
 
-  SplitParameter* find(const nn::Parameter& parameter);
+  // A backward() after finish_gradients() adds to sums, which only one rank may bring into the next one.
+  Tensor before_backward(nn::Module&, const Tensor& grad_output) override;
+
+  // The gradients that have been summed since the last backward().
+  std::vector<Tensor> summed;
 };
 
 // The module's own, or null.
