@@ -137,9 +137,15 @@ void Optimizer::step(Caller at) {
   for (Parameter* const parameter : parameters_) parameter->notify(Parameter::Event::settle);
   check_parameters();
   for (Parameter* const parameter : parameters_) parameter->step_begins(parameters_, at);
-  if (state_.empty()) use(first_state());
+  make_state();
   check_state();
   step_on(state_);
+}
+
+void Optimizer::make_state() {
+  if (!state_.empty()) return;
+  for (Parameter* const parameter : parameters_) parameter->notify(Parameter::Event::settle);
+  use(first_state());
 }
 
 void Optimizer::zero_grad() { zero_gradients(parameters_); }

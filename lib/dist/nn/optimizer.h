@@ -54,6 +54,9 @@ class Optimizer {
   // model, load the state that belongs to them, too, or make a new optimizer: otherwise the next step()
   // continues from the master weights that it has.
   const StateDict& state_dict() const { return state_; }
+  // Makes the state that the first step() would begin with, unless there is one: something to load a
+  // checkpoint into. Master weights are those of the parameters as they are now.
+  void make_state();
   // Copies; the next step() continues from it. Throws Error{invalid_argument} for the state of other
   // parameters or of another optimizer; then nothing has changed.
   void load_state_dict(const StateDict& dict);

@@ -95,7 +95,10 @@ Pieces pieces_of(nn::Module& module) {
     parameter->notify(nn::Parameter::Event::settle);
     add_pieces(pieces, "", name, *parameter, parameter->value);
   }
-  for (const auto& [name, buffer] : module.named_buffers()) pieces.push_back(all_of(name, buffer->value));
+  for (const auto& [name, buffer] : module.named_buffers()) {
+    pieces.push_back(all_of(name, buffer->value));
+    pieces.back().may_differ = true;
+  }
   return pieces;
 }
 
@@ -107,9 +110,10 @@ Pieces gradient_pieces_of(nn::Module& module) {
 }
 
 // The optimizer calls the state of its parameter 3 "3.exp_avg".
-Pieces pieces_of(const nn::Optimizer& optimizer, std::span<nn::Module* const> modules) {
+Pieces pieces_of(nn::Optimizer& optimizer, std::span<nn::Module* const> modules) {
   const std::vector<std::string> names = names_of(optimizer, modules);
   Pieces pieces;
+  optimizer.make_state();
   for (const auto& [key, tensor] : optimizer.state_dict()) {
     std::size_t i = 0;
     const char* const end = key.data() + key.size();
@@ -123,7 +127,7 @@ Pieces pieces_of(const nn::Optimizer& optimizer, std::span<nn::Module* const> mo
   return pieces;
 }
 
-Pieces pieces_of(const nn::Optimizer& optimizer, nn::Module& module) {
+Pieces pieces_of(nn::Optimizer& optimizer, nn::Module& module) {
   nn::Module* const one = &module;
   return pieces_of(optimizer, std::span(&one, 1));
 }

@@ -1,21 +1,22 @@
-// Saving: every rank tells the others its boxes; from the same list each computes the same plan (which rank
-// writes which box, index.json); a thread writes the file; finish() agrees on success, and rank 0 puts the
-// save in force. Loading: file by file, every box of the file against every piece that is wanted.
+// Saving: every rank tells the others its boxes; from the same list each computes the same plan
+// (save_plan.h); a thread writes the file; finish() agrees on success, and rank 0 reads the index back and
+// puts the save in force.
 #include "dist/parallel/checkpoint/sharded_checkpoint.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
-#include <optional>
-#include <set>
+#include <mutex>
+#include <sstream>
 #include <thread>
 #include <utility>
 
-#include "dist/core/counted.h"
+#include "dist/check/copies.h"
 #include "dist/core/fail.h"
 #include "dist/core/json.h"
-#include "dist/core/shape.h"
 #include "dist/core/whole_file.h"
 #include "dist/nn/safetensors.h"
+#include "dist/parallel/checkpoint/save_plan.h"
 #include "dist/parallel/checkpoint/saved_index.h"
 
 namespace dist {
@@ -24,60 +25,49 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string file_of(int rank) { return fmt::format("rank-{:05}.safetensors", rank); }
-
 void write_text(const fs::path& path, const std::string& text) {
   WholeFile file(path);
   file.write(std::as_bytes(std::span(text)));
   file.finish(true);
 }
 
-// What a rank has, for the others.
-std::string told(const Pieces& pieces) {
-  Json all = Json::array();
-  for (const Piece& p : pieces)
-    all.push_back({p.name, std::string(name(p.data.dtype())), p.whole, p.offset, p.data.shape()});
-  return json_text(all);
-}
-
-struct Plan {
-  Json tensors = Json::object();      // the index
-  std::vector<std::string> own_keys;  // of this rank's pieces, in their order; empty: another rank writes it
-};
-
-// Each distinct box goes to the first rank that has it.
-Plan planned(const std::vector<std::string>& all, int rank) {
-  Plan plan;
-  std::set<std::string> written;
-  for (int r = 0; r < static_cast<int>(all.size()); ++r) {
-    int number = 0;
-    for (const Json& box : parse_json(all[static_cast<std::size_t>(r)])) {
-      const auto tensor = box[0].get<std::string>();
-      Json& entry = plan.tensors[tensor];
-      if (entry.is_null()) entry = {{"dtype", box[1]}, {"shape", box[2]}, {"pieces", Json::array()}};
-      if (entry["dtype"] != box[1] || entry["shape"] != box[2])
-        fail(Errc::mismatch,
-             "\"{}\" is {} {} on rank {}, and {} {} on an earlier one: save the same model on every rank",
-             tensor, json_text(box[2]), box[1].get<std::string>(), r, json_text(entry["shape"]),
-             entry["dtype"].get<std::string>());
-      const bool is_first = product(box[4].get<Shape>()) > 0 &&
-                            written.insert(tensor + json_text(box[3]) + json_text(box[4])).second;
-      std::string key = is_first ? fmt::format("{}#{}", tensor, number++) : "";
-      if (is_first)
-        entry["pieces"].push_back(
-            {{"file", file_of(r)}, {"key", key}, {"offset", box[3]}, {"shape", box[4]}});
-      if (r == rank) plan.own_keys.push_back(std::move(key));
+// Ranks that have the same box have the same values, or the checkpoint would be that of no model. Every rank
+// tells sketches of those boxes. Collective; the error is the same on all ranks.
+void compare_copies(const Pieces& pieces, const SavePlan& plan, const ProcessGroup& group, CallSite at) {
+  if (!plan.any_copies) return;
+  std::string own;
+  const auto add = [&own](const Piece& piece, const check::Sketch& sketch) {
+    Json numbers = {sketch.norm, sketch.tolerance};
+    for (const float projection : sketch.projections) numbers.push_back(projection);
+    own += json_text(Json{piece.name, piece.offset, piece.data.shape()}) + "\t" + json_text(numbers) + "\n";
+  };
+  for (std::size_t i = 0; i < pieces.size(); ++i)
+    if (plan.has_copies[i] && !pieces[i].may_differ) add(pieces[i], check::sketch_of(pieces[i].data));
+  const auto all = all_gather_object(own, {.group = group}, at);
+  std::map<std::string, std::pair<std::size_t, std::vector<float>>> first;  // by box: a rank, and its numbers
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    std::istringstream lines(all[r]);
+    for (std::string box, numbers; std::getline(lines, box, '\t') && std::getline(lines, numbers);) {
+      const auto now = parse_json(numbers).get<std::vector<float>>();
+      const auto& [rank, had] = first.try_emplace(box, r, now).first->second;
+      const float most = had[1] * std::max(had[0], now[0]);
+      if (std::ranges::equal(had, now, [&](float x, float y) { return !(std::abs(x - y) > most); })) continue;
+      fail(Errc::mismatch,
+           "rank {} and rank {} have other values of \"{}\", norm {:.6g} and {:.6g}, where both say that "
+           "they have the "
+           "same elements of it: call broadcast_state(model) if they are copies, or pass what pieces_of() "
+           "says",
+           rank, r, parse_json(box)[0].get<std::string>(), had[0], now[0]);
     }
   }
-  for (const auto& [tensor, entry] : plan.tensors.items()) {
-    std::int64_t covered = 0;
-    for (const Json& piece : entry["pieces"]) covered += product(piece["shape"].get<Shape>());
-    if (covered < product(entry["shape"].get<Shape>()))
-      fail(Errc::mismatch,
-           "of \"{}\", {}, the ranks have {} elements together: pass the pieces of all ranks of the mesh",
-           tensor, json_text(entry["shape"]), covered);
-  }
-  return plan;
+}
+
+// What a save says is there is there, before the one before it is removed.
+void check_written(const fs::path& save) {
+  for (const auto& [name, tensor] : read_index(save))
+    for (const SavedPiece& piece : tensor.pieces)
+      if (!fs::is_regular_file(save / piece.file))
+        fail(Errc::resource, "{} is gone, which has a piece of \"{}\"", (save / piece.file).string(), name);
 }
 
 // The folders of all saves but one. Entries with other names, and links, are not of this library.
@@ -107,10 +97,43 @@ fs::path made_save(const fs::path& folder) {
   return named();
 }
 
+// The saves of this process that have begun and are not finished, by folder and rank (ranks can be threads).
+class UnderWay {
+ public:
+  void begin(ShardedSave* save, const fs::path& folder, int rank) {
+    const std::lock_guard lock(mutex_);
+    saves_.push_back({save, folder, rank});
+  }
+  void end(const ShardedSave* save) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(saves_, [save](const Entry& entry) { return entry.save == save; });
+  }
+  ShardedSave* of(const fs::path& folder, int rank) {
+    const std::lock_guard lock(mutex_);
+    const auto at = std::ranges::find_if(
+        saves_, [&](const Entry& entry) { return entry.folder == folder && entry.rank == rank; });
+    return at == saves_.end() ? nullptr : at->save;
+  }
+
+ private:
+  struct Entry {
+    ShardedSave* save;
+    fs::path folder;
+    int rank;
+  };
+  std::mutex mutex_;
+  std::vector<Entry> saves_;
+};
+UnderWay& under_way() {
+  static UnderWay all;
+  return all;
+}
+
 }  // namespace
 
 struct ShardedSave::State {
   fs::path folder, save;
+  bool is_finished = false;
   ProcessGroup group;
   CallSite at;
   Json tensors;
@@ -133,7 +156,9 @@ ShardedSave::ShardedSave(const fs::path& folder, const Pieces& pieces,
   State& s = *state_;
   s.folder = folder, s.group = options.group, s.at = at;
   const int rank = get_rank(s.group, at);
-  Plan plan = planned(all_gather_object(told(pieces), {.group = s.group}, at), rank);
+  finish_before(folder, rank);
+  SavePlan plan = plan_save(all_gather_object(told(pieces), {.group = s.group}, at), rank);
+  compare_copies(pieces, plan, s.group, at);
   s.tensors = std::move(plan.tensors);
   std::string save;
   if (rank == 0) {
@@ -150,14 +175,24 @@ ShardedSave::ShardedSave(const fs::path& folder, const Pieces& pieces,
   for (std::size_t i = 0; i < pieces.size(); ++i)
     if (!plan.own_keys[i].empty()) s.own.push_back({plan.own_keys[i], pieces[i].data.to(cpu).clone()});
   if (!save.empty()) s.writer = std::thread([&s, rank] { s.write(rank); });
+  under_way().begin(this, folder, rank);
 }
 
 ShardedSave::~ShardedSave() {
+  under_way().end(this);
   if (state_->writer.joinable()) state_->writer.join();
+}
+
+// Saves to one folder queue: each is finished before the next one begins, on every rank.
+void ShardedSave::finish_before(const fs::path& folder, int rank) {
+  if (ShardedSave* const before = under_way().of(folder, rank)) before->finish();
 }
 
 void ShardedSave::finish() {
   State& s = *state_;
+  if (s.is_finished) return;
+  under_way().end(this);
+  s.is_finished = true;
   if (s.writer.joinable()) s.writer.join();
   const auto problems = all_gather_object(s.problem, {.group = s.group}, s.at);
   const bool is_first = get_rank(s.group, s.at) == 0;
@@ -173,6 +208,7 @@ void ShardedSave::finish() {
     try {
       write_text(s.save / "index.json",
                  json_text(Json{{"format", "distlab sharded 1"}, {"tensors", s.tensors}}, 1));
+      check_written(s.save);
       write_text(s.folder / in_force_file, json_text(Json{{"save", s.save.filename().string()}}) + "\n");
       for (const fs::path& save : saves_but(s.folder, s.save.filename().string())) fs::remove_all(save);
     } catch (const std::exception& error) {
@@ -195,44 +231,6 @@ bool has_sharded(const fs::path& folder) {
 
 bool has_sharded(const fs::path& folder, std::string_view tensor) {
   return read_index(folder / save_in_force(folder)).contains(tensor);
-}
-
-void load_sharded(const fs::path& folder, const Pieces& pieces, Caller) {
-  const fs::path from = folder / save_in_force(folder);
-  const SavedTensors tensors = read_index(from);
-  std::map<std::string, std::set<std::size_t>> wanted_by_file;
-  std::vector<const SavedTensor*> entries;
-  for (const Piece& p : pieces) {
-    const auto found = tensors.find(p.name);
-    if (found == tensors.end())
-      fail(Errc::invalid_argument, "{} has no \"{}\"; does it belong to another model?", from.string(),
-           p.name);
-    const SavedTensor& entry = found->second;
-    if (entry.shape != p.whole || entry.dtype != name(p.data.dtype()))
-      fail(Errc::invalid_argument, "\"{}\" is {} {}, {} has {} {}; does it belong to another model?", p.name,
-           to_string(p.whole), name(p.data.dtype()), from.string(), to_string(entry.shape), entry.dtype);
-    for (const SavedPiece& piece : entry.pieces) wanted_by_file[piece.file].insert(entries.size());
-    entries.push_back(&entry);
-  }
-  std::vector<std::int64_t> filled(pieces.size());
-  for (const auto& [file, wanted] : wanted_by_file) {
-    const nn::StateDict saved = nn::load_safetensors(from / file);
-    for (const std::size_t i : wanted) {
-      for (const SavedPiece& piece : entries[i]->pieces) {
-        if (piece.file != file) continue;
-        const Tensor* const data = nn::find(saved, piece.key);
-        if (!data || data->shape() != piece.shape || data->dtype() != pieces[i].data.dtype())
-          fail(Errc::invalid_argument,
-               "{} does not have the piece of \"{}\" that its index names; use another save",
-               (from / file).string(), pieces[i].name);
-        filled[i] += copy_common({pieces[i].name, *data, pieces[i].whole, piece.offset}, pieces[i]);
-      }
-    }
-  }
-  for (std::size_t i = 0; i < pieces.size(); ++i)
-    if (filled[i] < pieces[i].data.numel())
-      fail(Errc::invalid_argument, "{} lacks {} of \"{}\"; use another save", from.string(),
-           counted(pieces[i].data.numel() - filled[i], "element"), pieces[i].name);
 }
 
 }  // namespace dist

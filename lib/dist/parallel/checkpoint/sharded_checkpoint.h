@@ -8,7 +8,8 @@
 //                                 several ranks have
 //
 // A save that is killed leaves the previous one in force; the next save removes what is left of it. Nothing
-// else in the folder is touched. One save per folder at a time.
+// else in the folder is touched. A save that begins in a folder in which this job's previous one is not
+// finished finishes that one first. One job per folder at a time.
 #pragma once
 
 #include <filesystem>
@@ -25,8 +26,10 @@ struct ShardedCheckpointOptions {
 };
 
 // Saves the pieces of all ranks of the group. Collective. All ranks throw the same Error{resource} if one of
-// them cannot write, or Error{mismatch} if ranks disagree about a tensor or an element is missing; then the
-// previous save is still in force.
+// them cannot write, or Error{mismatch} if ranks disagree about a tensor, if an element is missing, if boxes
+// overlap or reach beyond their tensor, or if ranks have other values of the same box (beyond rounding; of
+// buffers, the first rank's count); then the previous save is still in force. It is removed after the new
+// one's index has been read back.
 void save_sharded(const std::filesystem::path& folder, const Pieces& pieces,
                   const ShardedCheckpointOptions& options = {}, Caller at = Caller::here());
 
@@ -39,10 +42,12 @@ class ShardedSave {
   ~ShardedSave();  // without finish() the save does not count
   ShardedSave(const ShardedSave&) = delete;
   ShardedSave& operator=(const ShardedSave&) = delete;
-  // Waits for the files of all ranks and puts them in force. Collective; throws as save_sharded() does.
+  // Waits for the files of all ranks and puts them in force. Collective; throws as save_sharded() does. A
+  // second call does nothing.
   void finish();
 
  private:
+  static void finish_before(const std::filesystem::path& folder, int rank);
   struct State;
   std::unique_ptr<State> state_;
 };
@@ -55,8 +60,12 @@ bool has_sharded(const std::filesystem::path& folder, std::string_view tensor);
 
 // Fills the pieces from the checkpoint that is in force. Every rank calls it, with the pieces of any mesh; it
 // does not communicate. Throws Error{invalid_argument}, which names the tensor, if the checkpoint lacks
-// elements of it or has another shape or dtype, and for a folder without a checkpoint; then pieces may be
-// half filled.
+// elements of it or has another shape or dtype, and for a folder without a checkpoint; nothing has been
+// filled then. For a file that cannot be read, too, with pieces half filled.
 void load_sharded(const std::filesystem::path& folder, const Pieces& pieces, Caller at = Caller::here());
+// The same as a collective: all ranks of the group succeed, or all throw the same Error, which names the rank
+// that failed.
+void load_sharded(const std::filesystem::path& folder, const Pieces& pieces,
+                  const ShardedCheckpointOptions& options, Caller at = Caller::here());
 
 }  // namespace dist

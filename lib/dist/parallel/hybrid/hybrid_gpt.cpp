@@ -185,7 +185,7 @@ Pieces HybridGpt::gradient_pieces() {
   return pieces;
 }
 
-Pieces HybridGpt::pieces(const nn::Optimizer& optimizer) {
+Pieces HybridGpt::pieces(nn::Optimizer& optimizer) {
   std::vector<nn::Module*> modules;
   for (const auto& stage : stages()) modules.push_back(stage.get());
   return pieces_of(optimizer, modules);

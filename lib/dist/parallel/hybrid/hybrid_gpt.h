@@ -70,7 +70,7 @@ class HybridGpt {
   // What this rank has of each parameter, and of an optimizer of parameters(), in terms of the whole model
   // (checkpoint/pieces.h): saved on one mesh, loaded on another.
   Pieces pieces();
-  Pieces pieces(const nn::Optimizer& optimizer);
+  Pieces pieces(nn::Optimizer& optimizer);
   // The gradients in the same way.
   Pieces gradient_pieces();
 

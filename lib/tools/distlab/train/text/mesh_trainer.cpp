@@ -266,7 +266,6 @@ dist::Pieces MeshTrainer::state() { return joined(model_.pieces(), model_.pieces
 
 void MeshTrainer::save() { dist::save_sharded(options_.checkpoint, joined(state(), run_state())); }
 
-// A step without gradients and with a learning rate of 0 makes the state of the optimizer.
 void MeshTrainer::resume() {
   if (options_.text.steps == 0 && !dist::has_sharded(options_.checkpoint))
     dist::fail(dist::Errc::invalid_argument,
@@ -284,12 +283,10 @@ void MeshTrainer::resume() {
     bf16->data.zero_();
     saved.erase(bf16);
   }
-  dist::load_sharded(options_.checkpoint, saved);
+  dist::load_sharded(options_.checkpoint, saved, dist::ShardedCheckpointOptions{});
   for (std::size_t i = 1; const auto& [name, wanted] : settings())
     expect_setting(options_.checkpoint, name, run[i++].data.item<std::int64_t>(), wanted);
-  optimizer_.set_lr(0);
-  optimizer_.step();
-  dist::load_sharded(options_.checkpoint, state());
+  dist::load_sharded(options_.checkpoint, state(), dist::ShardedCheckpointOptions{});
   const auto done = done_.item<std::int64_t>();
   narrator_.say(fmt::format("continuing after step {}, from {}", done, options_.checkpoint.string()));
   if (options_.text.steps > 0 && done >= options_.text.steps)
