@@ -9,6 +9,7 @@
 #include "dist/core/axes.h"
 #include "dist/dist.h"
 #include "dist/mesh/dtensor.h"
+#include "dist/mesh/placed.h"
 #include "dist/parallel/tensor/parallelize.h"
 #include "dist/parallel/tensor/placements.h"
 #include "dist/parallel/tensor/vocab_cross_entropy.h"

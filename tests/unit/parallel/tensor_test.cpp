@@ -102,9 +102,12 @@ TEST(TensorParallelModel, PlacementsAndTheWholeState) {
     const auto whole = make_model(options), gpt = make_model(options);
     parallelize(*gpt, mesh, {.sequence_parallel = true, .vocabulary_parallel = true});
     std::string text;
-    for (const ParameterPlacement& p : placements_of(*gpt)) {
-      text += fmt::format("{} {} {}", p.name, to_string(p.placement), to_string(p.grad_placement));
-      for (const std::int64_t part : p.parts) text += fmt::format(" {}", part);
+    for (const auto& [name, parameter] : gpt->named_parameters()) {
+      const Placed* const placed = placed_of(*parameter);
+      if (!placed) continue;
+      const PlacedAxis& tp = placed->axes.at(0);
+      text += fmt::format("{} {} {}", name, to_string(tp.placement), to_string(tp.grad_placement));
+      for (const std::int64_t part : tp.parts) text += fmt::format(" {}", part);
       text += '\n';
     }
     EXPECT_EQ(text,
@@ -115,13 +118,11 @@ TEST(TensorParallelModel, PlacementsAndTheWholeState) {
               "transformer.h.0.attn.c_attn.weight Shard(0) Shard(0) 4 4 4\n"
               "transformer.h.0.attn.c_attn.bias Shard(0) Shard(0) 4 4 4\n"
               "transformer.h.0.attn.c_proj.weight Shard(1) Shard(1) 4\n"
-              "transformer.h.0.attn.c_proj.bias Replicate() Replicate()\n"
               "transformer.h.0.ln_2.weight Replicate() Partial(sum)\n"
               "transformer.h.0.ln_2.bias Replicate() Partial(sum)\n"
               "transformer.h.0.mlp.c_fc.weight Shard(0) Shard(0) 16\n"
               "transformer.h.0.mlp.c_fc.bias Shard(0) Shard(0) 16\n"
               "transformer.h.0.mlp.c_proj.weight Shard(1) Shard(1) 16\n"
-              "transformer.h.0.mlp.c_proj.bias Replicate() Replicate()\n"
               "transformer.ln_f.weight Replicate() Partial(sum)\n"
               "transformer.ln_f.bias Replicate() Partial(sum)\n");
     EXPECT_EQ(gpt->parameters().front()->value.shape(), (Shape{rank == 0 ? 6 : 5, 4}));
@@ -160,8 +161,8 @@ TEST(TensorParallelModel, RefusesWhatItCannotDivide) {
     refuses({"a layout of Shard(0); it can be Replicate() or Shard(1)"}, [&] {
       parallelize_module(*gpt, mesh["tp"], {{"lm_head", ColwiseParallel{.input_layout = Shard(0)}}});
     });
-    refuses({"placements_of at", "call parallelize_module() for it first"},
-            [&] { static_cast<void>(placements_of(*make_model(options))); });
+    refuses({"finish_gradients at", "call parallelize_module() for it first"},
+            [&] { finish_gradients(*make_model(options)); });
     const auto sequence = make_model(options);
     parallelize(*sequence, mesh["tp"], {.sequence_parallel = true});
     refuses({"7 tokens cannot be divided among the 2 ranks of tp"}, [&] {
