@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/counted.h"
+
 namespace dist {
 
 std::string describe_opcode(std::uint32_t opcode) {
@@ -9,8 +11,11 @@ std::string describe_opcode(std::uint32_t opcode) {
   const DType dtype = dtype_of(opcode);
   const bool known = opcode >> 31 == 1 && kind <= OpKind::barrier && dtype <= DType::boolean;
   if (!known) return fmt::format("operation {:#x}", opcode);
-  if (kind == OpKind::barrier) return std::string(name(kind));
-  return fmt::format("{} {}", name(kind), name(dtype));
+  std::string text =
+      kind == OpKind::barrier ? std::string(name(kind)) : fmt::format("{} {}", name(kind), name(dtype));
+  if (const std::uint32_t steps = given_up_of(opcode); steps > 0)
+    text += fmt::format(" (after giving up {})", counted(steps, "step"));
+  return text;
 }
 
 }  // namespace dist

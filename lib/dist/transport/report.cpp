@@ -58,6 +58,11 @@ std::string opcode_misfit(int other, std::uint32_t theirs, int rank, std::uint32
                        dtype_in(mine));
   const std::string text = fmt::format("rank {} is in {} but rank {} is in {} at the same place (#{})", other,
                                        describe_opcode(theirs), rank, describe_opcode(mine), label.sequence);
+  if (given_up_of(theirs) != given_up_of(mine))
+    return text +
+           "; a step that one rank skips after an error must be skipped by every rank: let the ranks agree, "
+           "by "
+           "an all_reduce of a flag, before they go on";
   if (is_same_kind(theirs, mine)) return text;
   const check::Finding finding{check::Code::mismatched_collective,
                                fmt::format("rank {} calls {} where rank {} calls {}", other,
