@@ -30,7 +30,7 @@ struct Copies {
   std::vector<std::string> names = {};  // "the input of fc"
   std::vector<Sketch> sketches = {};    // of each
   CallSite where = {};                  // the line that uses them
-  // Summands: one rank has the sketches of the sum over the ranks, and all other ranks have sketches of 0.
+  // Partial sums: one rank has the sketches of the sum over the ranks, and all other ranks have sketches of 0.
   bool is_summand = false;
 
   // The same on all ranks that compare the same tensors: "the input of fc at train.cpp:12".

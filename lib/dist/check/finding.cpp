@@ -49,7 +49,7 @@ Words words(Code code) {
     case Code::partial_sum:
       return {
           "partial sum used as a whole",
-          "sum the ranks' summands before use (all_reduce; Partial() for a DTensor), and let one rank add "
+          "sum the ranks' partial sums before use (all_reduce; Partial() for a DTensor), and let one rank add "
           "the bias"};
     case Code::unreduced_gradient:
       return {
