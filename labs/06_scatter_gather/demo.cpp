@@ -106,7 +106,7 @@ dist::sim::Report simulate(const Way& way, std::int64_t k) {
 }
 
 void compare(std::int64_t k) {
-  say(fmt::format("\n   a chunk has {}", in_bytes(4 * static_cast<std::uint64_t>(k))));
+  say(fmt::format("\n   a chunk is {}", in_bytes(4 * static_cast<std::uint64_t>(k))));
   say("                   time        the root sends   all ranks send");
   for (const auto& way : ways) {
     const auto report = simulate(way, k);

@@ -1,5 +1,5 @@
 // One step of four stages with 1F1B, by lab 20's solution. A forward takes 200 us, a backward 400 us, and an
-// activation has 64 KiB, so that its messages can be seen. The computations change nothing.
+// activation is 64 KiB, so that its messages can be seen. The computations change nothing.
 #include <dist/dist.h>
 
 #include "pipeline_parallel.h"

@@ -1,4 +1,4 @@
-// DIST_ALGO: which algorithms the ranks use where the call names none.
+// DIST_ALGO: which algorithms the ranks use if the call names none.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// A send or receive that is under way, independently of everything else.
+// A send or receive in flight, independent of everything else.
 #pragma once
 
 #include <exception>

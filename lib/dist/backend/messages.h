@@ -1,5 +1,5 @@
-// The messages of a backend whose ranks reach each other by an Endpoint: carried whole, or started and looked
-// after.
+// The messages of a backend whose ranks reach each other through an Endpoint: carried from start to end in
+// one call, or started and completed later.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// The label of an operation that opens no transport, or opens one late.
+// The label of an operation that opens no transport, or not at its start.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// One collective Operation, on a Transport.
+// Runs one collective Operation on a Transport.
 #pragma once
 
 #include "dist/backend/operation.h"

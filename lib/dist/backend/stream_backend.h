@@ -1,6 +1,6 @@
 // What the backends of device tensors have in common. Collectives run on a stream of the group, after the
 // work of the caller's current stream, which waits for the result; the host waits at most for the other
-// ranks' calls. A thread watches what becomes of them (stream_watch.h). What the derived class cannot do on
+// ranks' calls. A thread watches their outcome (stream_watch.h). What the derived class cannot do on
 // the device goes through the host. Messages are copies between devices, which the hosts order; operations on
 // CPU tensors are run as the host backend runs them.
 #pragma once

@@ -1,4 +1,4 @@
-// StreamWatch: what becomes of operations that were enqueued on a device. No thread waits for them on the
+// StreamWatch: the outcome of operations that were enqueued on a device. No thread waits for them on the
 // host, so this thread polls whether they have ended, have taken too long, or cannot end because another rank
 // has failed. Streams of failed operations are released until they have passed them.
 #pragma once

@@ -25,7 +25,7 @@ Finding explain_summands(std::span<const Copies> all) {
   Finding finding{first.code, {}, {}};
   for (const Copies& one : all)
     if (one.sketches[0].norm != 0)
-      finding.parties.push_back({one.rank, "a summand with " + first.names[0], one.where, {}});
+      finding.parties.push_back({one.rank, "a partial sum with " + first.names[0], one.where, {}});
   const std::size_t times = finding.parties.size();
   finding.what = fmt::format("{} of the {} ranks of {} add {}, so that the sum has it {} times", times,
                              all.size(), first.axis, first.names[0], times);

@@ -1,4 +1,4 @@
-// Copies: tensors that every rank of a group takes to be whole, and so must have with equal values. Findings
+// Copies: tensors that must be equal on all ranks of a group. Findings
 // D11 and D12 are about copies that differ.
 #pragma once
 
@@ -30,7 +30,7 @@ struct Copies {
   std::vector<std::string> names = {};  // "the input of fc"
   std::vector<Sketch> sketches = {};    // of each
   CallSite where = {};                  // the line that uses them
-  // Summands: one rank has the sketches of the sum over the ranks, and all other ranks have sketches of 0.
+  // Partial sums: one rank has the sketches of the sum over the ranks, all others have sketches of 0.
   bool is_summand = false;
 
   // The same on all ranks that compare the same tensors: "the input of fc at train.cpp:12".

@@ -47,10 +47,10 @@ Words words(Code code) {
               "let all ranks call new_group in the same order, and only members use the group"};
     case Code::wrong_device: return {"wrong device", "move the tensor to the group's device with .to()"};
     case Code::partial_sum:
-      return {
-          "partial sum used as a whole",
-          "sum the ranks' summands before use (all_reduce; Partial() for a DTensor), and let one rank add "
-          "the bias"};
+      return {"partial sum used as a whole",
+              "sum the ranks' partial sums before use (all_reduce; Partial() for a DTensor), and let one "
+              "rank add "
+              "the bias"};
     case Code::unreduced_gradient:
       return {
           "gradient of a replicated parameter never reduced",

@@ -1,4 +1,4 @@
-// Names ranks in a sentence: those of which the same is said are listed together.
+// Names ranks in a sentence: ranks with equal texts are listed together.
 #pragma once
 
 #include <span>

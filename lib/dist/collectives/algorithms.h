@@ -1,4 +1,4 @@
-// Every algorithm of this folder as a table: what `.algorithm = "ring"` and DIST_ALGO choose from.
+// The table of all algorithms: `.algorithm = "ring"` and DIST_ALGO choose from it.
 #pragma once
 
 #include <span>

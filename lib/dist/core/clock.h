@@ -1,4 +1,4 @@
-// The clock by which ranks wait: the system's, or the simulator's (tasking.h).
+// The clock that all waits use: the system's, or the simulator's (tasking.h).
 #pragma once
 
 #include <chrono>

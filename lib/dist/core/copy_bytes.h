@@ -1,5 +1,5 @@
-// Copies of host memory. A large copy goes past the caches: what it writes would push out what is in them,
-// and would first be read from memory only to be overwritten (a third of the traffic). From 4 KiB on it uses
+// Copies of host memory. A large copy goes past the caches: its writes would evict other data, and the lines
+// would first be read from memory only to be overwritten (a third of the traffic). From 4 KiB on it uses
 // vector loads and stores as wide as the CPU has: for data that is not in this core's cache, memcpy's "rep
 // movsb" can take twice as long when the two addresses happen to be an unlucky pair.
 #pragma once

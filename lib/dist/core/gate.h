@@ -1,5 +1,5 @@
 // Gate: the entrance to something that may be destroyed while threads use it. The thread that closes it
-// learns when all threads that have passed are out again, and no thread passes any more. It is biased like a
+// can tell when all threads inside have left; no thread enters any more. It is biased like a
 // BiasedLock: passing costs one thread, its owner, two plain stores and a load, and the thread that closes
 // pays for that by membarrier(2).
 #pragma once

@@ -1,5 +1,6 @@
 // Runs of 16-bit floats to f32 and back, at the speed of the hardware's own conversions where it has them.
-// The bits are those that Half and BFloat16 give one by one (for a NaN, only the sign and that it is a NaN).
+// The bits are those that Half and BFloat16 give for each element (for a NaN, only the sign and that it is a
+// NaN).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// membarrier(2): one thread pays for a fence on all threads of this process, or of several.
+// membarrier(2): one thread executes a fence on behalf of all threads of this process, or of several.
 #pragma once
 
 #include <thread>

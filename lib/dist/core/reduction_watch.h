@@ -1,4 +1,4 @@
-// ReductionWatch: is notified of the reductions that a thread makes on the CPU.
+// ReductionWatch: is notified of the reductions that a thread computes on the CPU.
 #pragma once
 
 #include <chrono>

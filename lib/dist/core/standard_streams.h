@@ -1,4 +1,4 @@
-// The descriptors 0, 1 and 2: a program may be started without them (`program >&-`).
+// Descriptors 0, 1 and 2: a program may be started without them (`program >&-`).
 #pragma once
 
 namespace dist {

@@ -1,4 +1,4 @@
-// Starts a thread; the error of a failure names the limit on threads.
+// Starts a thread; if that fails, the error names the limit on threads.
 #pragma once
 
 #include <cerrno>

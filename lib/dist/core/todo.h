@@ -1,6 +1,6 @@
-// DIST_TODO: marks what a lab leaves to its reader.
+// DIST_TODO: marks what a lab leaves for you to write.
 //
-//   DIST_TODO("lab 01, step 2: publish this rank's entry, wait for all, collect");
+//   DIST_TODO("lab 01, part 2: publish this rank's entry, wait for all, collect");
 #pragma once
 
 #include <string_view>

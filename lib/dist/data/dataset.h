@@ -1,5 +1,5 @@
-// What a training run reads: samples that have numbers (Dataset) or come one after another (IterableDataset),
-// and the batches that are made of them.
+// What a training run reads: samples that are read by number (Dataset) or one after another
+// (IterableDataset), and the batches that are made of them.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 
 namespace dist::data {
 
-// torch.randperm(n, generator=g) with g.manual_seed(seed), on the CPU. From 2^32 / 20 on (some 214 million)
+// torch.randperm(n, generator=g) with g.manual_seed(seed), on the CPU. From 2^32 / 20 on (about 214 million)
 // PyTorch draws differently: throws Error{unsupported}.
 std::vector<std::int64_t> randperm(std::int64_t n, std::uint64_t seed);
 

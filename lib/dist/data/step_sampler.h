@@ -18,7 +18,7 @@ struct StepSamplerOptions {
 // Step s is a function of s and the options alone, so training can continue at any step. An epoch of steps
 // goes through the order of a DistributedSampler for one rank; each step takes the next
 // num_replicas * batch_size samples of it, and each rank a run of batch_size among these. So n ranks with
-// batches of b see in each step what one rank with batches of n * b sees. What is left at the end of an
+// batches of b see in each step what one rank with batches of n * b sees. The rest at the end of an
 // epoch is omitted; if the dataset is smaller than a step, samples occur several times.
 class StepSampler : public Sampler {
  public:

@@ -1,4 +1,4 @@
-// The bodies of the direct algorithms, written on rounds, wherever the memory is that the ranks publish.
+// The bodies of the direct algorithms, written on rounds, for any kind of memory that ranks publish.
 // algorithms.cpp instantiates them for host memory, backend/device_algorithms.cpp for device memory. `Call`:
 // like DirectCall.
 #pragma once

@@ -73,7 +73,7 @@ class PeerMemory {
     most_ahead_ = rounds;
     notices_until_ = round_;
   }
-  // For tests: ranks that are threads then treat foreign memory as processes must.
+  // For tests: makes ranks that are threads treat other ranks' memory as separate processes have to.
   void act_as_process() { setup_.within_process = false; }
 
  private:

@@ -1,6 +1,6 @@
-// What the bodies of the direct algorithms (on_rounds.h) are made of: a round that is given up on an error,
-// what is published and how, copies in pairs, shares, and steps through buffers. `Call`: like DirectCall
-// (algorithms.h); its Round and BounceSteps: like round.h and bounce_steps.h.
+// What the bodies of the direct algorithms (on_rounds.h) are made of: a round that is abandoned after an
+// error, what is published and how, copies in pairs, shares, and steps through buffers. `Call`: like
+// DirectCall (algorithms.h); its Round and BounceSteps: like round.h and bounce_steps.h.
 #pragma once
 
 #include <algorithm>

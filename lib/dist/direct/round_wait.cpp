@@ -60,7 +60,7 @@ void Round::met_other_program(std::chrono::steady_clock::time_point now, std::ch
 // The others need not ring for a rank that wakes by itself: that costs them less than ringing as many bells.
 bool Round::nap(const std::function<bool()>& done) {
   for (int i = 0; i < naps; ++i) {
-    std::this_thread::sleep_for(std::chrono::microseconds(1));  // plus the system's slack, some 50 us
+    std::this_thread::sleep_for(std::chrono::microseconds(1));  // plus the system's slack, about 50 us
     if (done()) return true;
   }
   return false;

@@ -1,6 +1,6 @@
-// AddressSpace: memory for the tensors of a simulation without values (sim::RunOptions::values). What nothing
-// touches takes address space, but no pages. A heap of that size would be slow: it looks for a block that
-// fits among all that are free, and a training step asks for the same sizes again and again.
+// AddressSpace: memory for the tensors of a simulation without values (sim::RunOptions::values). Memory that
+// is never touched takes address space, but no pages. A heap of that size would be slow: it looks for a
+// block that fits among all that are free, and a training step asks for the same sizes again and again.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// end_process: ends what an exception cannot end: a stack that is used up, a rank that never gives way.
+// end_process: ends what an exception cannot end: a stack that is used up, a rank that never yields.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // Scheduler: every rank is a fiber with a virtual clock of its own; the one with the earliest clock runs. One
-// thread, no preemption: a rank gives way when it waits, computes or sleeps. Deterministic.
+// thread, no preemption: a rank yields when it waits, computes or sleeps. Deterministic.
 #pragma once
 
 #include <atomic>

@@ -15,7 +15,7 @@
 
 namespace dist::sim {
 
-inline constexpr int most_ranks = 1 << 18;  // per run: each takes some 25 KB
+inline constexpr int most_ranks = 1 << 18;  // per run: each takes about 25 KB
 // Throws Error{invalid_argument} for a number of ranks that no simulation supports, or that the topology does
 // not have.
 void check_ranks(int ranks, const Topology& topology);

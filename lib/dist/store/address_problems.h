@@ -1,4 +1,4 @@
-// What is wrong with an address, as far as this machine knows: for messages.
+// Explains, for error messages, what this machine finds wrong with an address.
 #pragma once
 
 #include <string>

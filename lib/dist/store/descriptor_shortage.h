@@ -1,5 +1,5 @@
-// DescriptorShortage: what the server does when the system has no descriptor for a newcomer. It pauses,
-// because a client that leaves may free one; after a while it turns newcomers away, and tells them why.
+// DescriptorShortage: what the server does when the system has no descriptor for a new client. It pauses,
+// because a client that leaves may free one; after a while it refuses new clients, and tells them why.
 #pragma once
 
 #include <string>

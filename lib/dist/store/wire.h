@@ -8,8 +8,8 @@
 //   reply      Status, then the result; missing keys with `timeout`, a text with `invalid`
 //
 // The last will counts from the client's first request on, because a greeting may be read long after its
-// connection was given up. Integers are little-endian; strings and byte runs carry a u32 length; a time left
-// is in ns, or -1 for forever.
+// connection was abandoned. Integers are little-endian; strings and byte runs carry a u32 length; a time
+// left is in ns, or -1 for forever.
 #pragma once
 
 #include <concepts>

@@ -1,5 +1,5 @@
-// Departures: which ranks are gone. They died or gave up, or they left in order; what fails because of that;
-// and the news of it, which each rank passes on.
+// Departures: which ranks are gone (they died, failed or left in order), what fails because of that, and the
+// notice of it, which each rank passes on.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Opcodes: what a message says of its operation, so that two ranks that are in different
-// collectives at the same place find out, and can name both.
+// Opcodes: what a message says of its operation, so that two ranks that are in different collectives at the
+// same place notice it, and can name both.
 #pragma once
 
 #include <cstdint>

@@ -34,7 +34,7 @@ TEST(TensorFindings, AMissingSumBackwardIsD11AtTheRowLayerBefore) {
   const auto report = step_of(plain, [](nn::GPT& gpt) { LosesTheSum::plant(gpt.blocks()[1]->attn()); });
   expect_finding(report, check::Code::partial_sum,
                  {"the gradient of the output of transformer.h.0.mlp.c_proj differs between the ranks of tp",
-                  "rank 0: norm ", "rank 1: norm ", "tensor_support.h:", "fix: sum the ranks' summands"});
+                  "rank 0: norm ", "rank 1: norm ", "tensor_support.h:", "fix: sum the ranks' partial sums"});
 }
 
 // Before the first layer there is no row-parallel one: the first to notice is the optimizer.
@@ -53,7 +53,7 @@ TEST(TensorFindings, ABiasAddedByEveryRankIsD11) {
   expect_finding(
       report, check::Code::partial_sum,
       {"2 of the 2 ranks of tp add the bias of transformer.h.1.attn.c_proj, so that the sum has it 2 times",
-       "ranks 0, 1, 2, 3: a summand with", "let one rank add the bias"});
+       "ranks 0, 1, 2, 3: a partial sum with", "let one rank add the bias"});
 }
 
 TEST(TensorFindings, ABiasThatNoRankAddsIsD11) {

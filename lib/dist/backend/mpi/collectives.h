@@ -1,4 +1,4 @@
-// The collectives, each by the call that MPI has for it.
+// The collectives: each is the call that MPI has for it.
 #pragma once
 
 #include "dist/backend/mpi/flight.h"

@@ -1,4 +1,4 @@
-// MPI in this process: begun by the first group that needs it, ended with the process.
+// MPI in this process: initialised by the first group that needs it, finalised when the process ends.
 #pragma once
 
 #include <memory>

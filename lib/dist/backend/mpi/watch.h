@@ -1,5 +1,5 @@
 // Watch: notices what MPI does not report about an operation that does not end: its time is up, a rank that
-// it needs has died or left, or this rank gives up.
+// it needs has died or left, or this rank abandons it.
 #pragma once
 
 #include <exception>

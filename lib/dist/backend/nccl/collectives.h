@@ -1,4 +1,4 @@
-// The collectives by NCCL's calls.
+// The collectives, made of NCCL's calls.
 #pragma once
 
 #include <vector>

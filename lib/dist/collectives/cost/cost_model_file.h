@@ -1,5 +1,5 @@
-// The cost model of this machine as a file of the user: JSON, written by a calibration, read when a choice
-// is to be made or explained.
+// The cost model of this machine as a file in the user's folder: JSON, written by a calibration, read when
+// an algorithm is chosen or a choice explained.
 //
 //   {"alpha_us": 1.5, "beta_ns_per_byte": 0.2, ...}     a figure that is left out keeps its default
 #pragma once

@@ -1,4 +1,4 @@
-// A list of work that one launch does, in parts that do not depend on each other.
+// A list of work for one launch, in parts that do not depend on each other.
 #pragma once
 
 #include <span>

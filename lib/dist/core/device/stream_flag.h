@@ -1,5 +1,5 @@
-// Words in host memory by which streams of several ranks synchronise. In a file of its own, for the programs
-// that probe a GPU (tests/gpu/probe).
+// Words in host memory by which streams of several ranks synchronise. They have a file of their own, for the
+// programs that probe a GPU (tests/gpu/probe).
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// A file descriptor that forked children do not share: its peer sees the end of this process, even while
-// another process holds a copy of the number.
+// A file descriptor that forked children do not share: its peer notices the end of this process, although
+// forked processes inherit the number (there it leads to /dev/null).
 #pragma once
 
 #include "dist/core/handles.h"

@@ -1,5 +1,6 @@
-// CopyBatch: the copies of receives that are posted together. They go out by one launch when all messages
-// have been offered, or, once all receives are posted, when those that were offered have waited for a moment.
+// CopyBatch: the copies of receives that are posted together. They are enqueued with one launch when all
+// messages have been offered, or, once all receives are posted, when those that were offered have waited for
+// a moment.
 #pragma once
 
 #include <chrono>

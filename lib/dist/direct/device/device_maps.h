@@ -1,5 +1,6 @@
-// DeviceMaps: how one rank says where its device memory is, and reaches other ranks'. Each allocation of
-// another process is mapped at first use and stays mapped; within one process its address is used as it is.
+// DeviceMaps: how one rank says where its device memory is, and how it reaches that of other ranks. Each
+// allocation of another process is mapped at first use and stays mapped; within one process its address is
+// used as it is.
 #pragma once
 
 #include <cstddef>

@@ -2,9 +2,9 @@
 //
 // The sender's host offers the place of its data to the receiver, by a message with the user's tag; so it is
 // matched with its receive as any message is. When the sender's stream has reached the data, the receiver's
-// host enqueues the copy, and it answers when that has ended. No stream waits for another rank: a death ends
-// a message as it ends those of CPU tensors. Where the receiver cannot reach the memory (another host;
-// devices without a path), it asks for the data, which then comes through both hosts.
+// host enqueues the copy, and it answers when the copy has ended. No stream waits for another rank: if a
+// rank dies, its messages fail as those of CPU tensors do. Where the receiver cannot reach the memory
+// (another host; devices without a path), it asks for the data, which then comes through both hosts.
 #pragma once
 
 #include <atomic>

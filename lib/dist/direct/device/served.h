@@ -1,5 +1,5 @@
 // Collectives of ranks that share devices: on each device one rank, the worker, moves the data of all ranks
-// there, by one launch. Kernels of processes that share a GPU take turns, some 50 us each, and one rank's
+// there, with one launch. Kernels of processes that share a GPU take turns, about 50 us each, and one rank's
 // kernel is as fast as the kernels of all ranks together.
 //
 // Every rank shows its worker where its inputs and outputs are. The worker reads the inputs on whichever

@@ -1,6 +1,6 @@
-// Channel: one task of a remote rank and the fiber that stands for it, over a connected stream socket. What
-// is said takes turns: the task asks, the fiber answers. Neither side keeps more of a message than its
-// bounds, and no descriptor but the one that a verb asks for: others are closed at once, whatever they are.
+// Channel: one task of a remote rank and the fiber that stands for it, over a connected stream socket. The
+// two take turns: the task asks, the fiber answers. Neither side accepts more of a message than its bounds,
+// nor any descriptor but the one that a verb asks for: others are closed at once.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // RemoteBackend: the collectives of a rank whose simulation runs in another process. Each is one question:
-// what a rank contributes goes there and what it gets comes back; the algorithm runs at the simulation, where
-// its messages are counted, and none of it is here.
+// the rank's contribution is sent to the simulation, which returns the result. The algorithm runs there,
+// where its messages are counted.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Copies: large messages within a host. The receiver copies them out of the sender's memory, which a claim
 // guards (shared_segment.h); a sender that waits copies a part, too. Used under the rank's lock, which is
-// given up during a long copy.
+// released during a long copy.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // Engine: one rank's messages, as its threads see them. It takes the rank's lock (leader_lock.h) and puts the
 // parts together: Connections (the links), Transfers (messages and receives), Copies (large messages within a
-// host), Peers (which ranks are there) and Waiting (polling and sleeping); QuickMessages is a shorter way
-// where both ranks are there at once. Each part has its own state and knows the others by their functions.
+// host), Peers (which ranks are there) and Waiting (polling and sleeping); QuickMessages is a shorter path
+// for the case in which both ranks are ready. Each part has its own state and knows the others by their
+// functions.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// The endpoint over an Engine: messages by whatever links the ranks have, and work in their shared memory.
+// The endpoint over an Engine: messages over whatever links the ranks have, and work in their shared memory.
 #pragma once
 
 #include <memory>

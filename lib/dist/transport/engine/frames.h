@@ -1,4 +1,4 @@
-// The frames by which a transfer begins or ends, and which messages fit which receive.
+// The frames with which a transfer begins and ends, and which message fits which receive.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Matching: messages meet receives first-in first-out for each (source, context, point-to-point, tag). The
-// same code serves every kind of link.
+// Matching: messages are matched with receives first-in first-out for each (source, context, point-to-point,
+// tag). The same code serves every kind of link.
 #pragma once
 
 #include <cstdint>

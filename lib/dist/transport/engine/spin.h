@@ -1,10 +1,9 @@
 // Spin: how long a waiting rank polls before it sleeps. Polling finds a message within a fraction of a
 // microsecond, but it is wasted, and keeps others from running, when the message is far away or its sender
-// has no CPU. So the patience follows experience: it shrinks each time polling found nothing, and is full
-// again when something arrived that polling with full patience would have found, whether this rank was
-// polling or, because its patience had shrunk, asleep. (Otherwise two ranks that once wait for each other
-// asleep would go on doing so, because waking up takes longer than the message.) Now and then full patience
-// is tried.
+// has no CPU. The spin time adapts: it shrinks after each poll that finds nothing, and is reset to the
+// maximum when something arrives that a full-length spin would have caught, whether this rank was still
+// spinning or already asleep. (Otherwise two ranks that once wait for each other asleep would go on doing so,
+// because waking up takes longer than the message.) Now and then a full-length spin is tried.
 #pragma once
 
 #include <algorithm>

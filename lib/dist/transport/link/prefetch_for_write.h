@@ -1,6 +1,6 @@
 // Prefetching of cache lines that this core writes next and other cores have read: taking them from those
-// cores takes as long as a message does, so it is started before they are written, while something else is
-// done. Likewise for lines that this core reads next.
+// cores takes as long as a message does, so the transfer is started early, while this core does something
+// else. The same holds for lines that this core reads next.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// A link over a TCP connection, to a rank on another host (or on this one, when asked for).
+// A link over a TCP connection, to a rank on another host (or on this one, on request).
 #pragma once
 
 #include <vector>

@@ -1,7 +1,7 @@
 // HandshakeMessage: the first bytes on a connection between two ranks. They prove that both belong to this
 // job, say which ranks they are, and on a local socket carry the descriptors of what the two will share. The
 // rank that dials sends a greeting, the other one answers with a greeting, and the first confirms with
-// another one that this connection is in use: it may have dialled several, and may have given this one up
+// another one that this connection is in use: it may have dialled several, and may have abandoned this one
 // before its greeting was read.
 #pragma once
 

@@ -1,5 +1,5 @@
-// MeshStore: what the ranks of a mesh tell each other through the store: their addresses, and why one of them
-// gave up.
+// MeshStore: what the ranks of a mesh publish for each other in the store: their addresses, and the reason
+// when one of them fails.
 #pragma once
 
 #include <chrono>

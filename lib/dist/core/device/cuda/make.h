@@ -1,4 +1,4 @@
-// The only way into this folder: everything else in it is reached through DeviceApi.
+// The entry point of this folder: other code reaches everything else in it through DeviceApi.
 #pragma once
 
 #include <memory>
