@@ -1,6 +1,7 @@
 // Random faults: a model that is divided in a random way goes through steps that fail or are given up, is
 // saved, loaded, partly frozen, and gets inputs of other shapes; after zero_grad() its next step must be that
 // of a model which never saw any of it. HYBRID_FUZZ_SEED and FAULT_FUZZ_CASES say which cases and how many.
+#include <cstdlib>
 #include <filesystem>
 #include <random>
 
@@ -16,11 +17,16 @@
 #include "dist/parallel/tensor/placements.h"
 #include "dist/simulate/simulate.h"
 
-#include "hybrid_draw.h"
 #include "unit/parallel/gpt_support.h"
 
 namespace dist::test {
 namespace {
+
+// A number from the environment.
+int number_of(const char* name, int otherwise) {
+  const char* const text = std::getenv(name);
+  return text ? std::atoi(text) : otherwise;
+}
 
 struct Planned : std::runtime_error {
   Planned() : std::runtime_error("planned") {}
