@@ -27,17 +27,23 @@ class Recompute final : public ModuleHook {
   }
   Tensor before_backward(Module& module, const Tensor& grad_output) override {
     const Forward forward = forwards_.take();
-    const Position now = module.position();
-    module.set_position(forward.position);
+    const PositionOf at(module, forward.position);
     (void)module.forward_again(forward.input);
-    module.set_position(now);
     return grad_output;
   }
+  void abandon(Module&) noexcept override { current_ = {}; }
 
  private:
   struct Forward {
     Tensor input;
     Position position;
+  };
+  // The module is at another position while it lives, and afterwards, even after an error, where it was.
+  struct PositionOf {
+    Module& module;
+    const Position before = module.position();
+    PositionOf(Module& of, const Position& position) : module(of) { module.set_position(position); }
+    ~PositionOf() { module.set_position(before); }
   };
   Forward current_;  // the one that is under way
   Kept<Forward> forwards_;

@@ -63,8 +63,10 @@ Loss Loss::clone() const {
   return copy;
 }
 
-Loss CrossEntropyLoss::forward(const Tensor& logits, const Tensor& targets) {
+Loss CrossEntropyLoss::forward(const Tensor& logits, const Tensor& targets, std::optional<double> divisor) {
   check(logits, targets);
+  if (divisor && !(*divisor > 0))
+    fail(Errc::invalid_argument, "{}: divisor = {} is out of range; it must be above 0", loss_name, *divisor);
   const Device device = logits.device();
   const std::int64_t classes = logits.size(-1), ignored = options_.ignore_index;
   const Ops& ops = ops_for(device);
@@ -72,7 +74,10 @@ Loss CrossEntropyLoss::forward(const Tensor& logits, const Tensor& targets) {
   Tensor count;
   if (targets.device() == cpu) {
     counted = static_cast<double>(count_targets(loss_name, targets, classes, ignored));
+    counted = divisor.value_or(counted);
     count = full({}, counted, DType::f64, device);
+  } else if (divisor) {
+    count = full({}, *divisor, DType::f64, device);
   } else {
     count = empty({}, DType::f64, device);
     ops.count_targets(count, targets, ignored);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "dist/nn/checks.h"
@@ -58,10 +59,14 @@ class CrossEntropyLoss {
   // device. Never overflows, however large the logits are. Throws Error{invalid_argument} for an empty batch
   // and for a target outside [0, classes), which it names; for targets on a GPU, which the host does not
   // read, the loss throws it when it is read.
-  Loss forward(const Tensor& logits, const Tensor& targets);
+  //
+  // `divisor`: what the sum is divided by, instead of the number of targets that count, for a batch that is
+  // only a part of the one whose mean is meant: several micro-batches, or several ranks
+  // (parallel/targets_per_rank.h). It is then the loss's count().
+  Loss forward(const Tensor& logits, const Tensor& targets, std::optional<double> divisor = {});
 
   // Call it once after forward(). Returns the gradient of the logits, (softmax - one-hot) / number of targets
-  // that count, and 0 for the others.
+  // that count, or / divisor, and 0 for the others.
   Tensor backward();
 
  private:

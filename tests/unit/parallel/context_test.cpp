@@ -4,6 +4,7 @@
 #include "dist/core/axes.h"
 #include "dist/nn/ops.h"
 #include "dist/parallel/context/ring_attention.h"
+#include "dist/parallel/targets_per_rank.h"
 #include "dist/simulate/simulate.h"
 
 #include "gpt_support.h"
@@ -132,10 +133,36 @@ TEST(ContextParallel, AGptEqualsOneRank) {
       });
     }
   }
+  // Padded ends: the ranks have different numbers of targets that count.
+  nn::GptOptions options = small_gpt();
+  options.context = 12;
+  const auto reference = make_gpt(options);
+  const Tensor all = tokens(0, 4).view({2, 12});
+  Tensor next = targets(0, 4).view({2, 12});
+  for (const std::int64_t row : {0, 1}) next[row].narrow(3 + row, 9 - row).fill_(-100);
+  nn::CrossEntropyLoss loss;
+  const double expected = loss.forward(reference->forward(all), next);
+  (void)reference->backward(loss.backward());
+  run_ranks(3, [&](int) {
+    const auto gpt = make_gpt(options);
+    ContextParallel context(*gpt);
+    nn::CrossEntropyLoss own;
+    const Tensor mine = context.slice(all), mine_next = context.slice(next);
+    const double count = targets_per_rank(mine_next);
+    EXPECT_EQ(count, 7 / 3.0);
+    Tensor value = full({1}, own.forward(gpt->forward(mine), mine_next, count).item(), DType::f64);
+    (void)gpt->backward(own.backward());
+    all_reduce(value, ReduceOp::avg);
+    EXPECT_NEAR(value.item<double>(), expected, 1e-12);
+    for (nn::Parameter* const parameter : gpt->parameters()) all_reduce(parameter->grad, ReduceOp::avg);
+    expect_state(gradients_of(*gpt), gradients_of(*reference), 1e-12, "gradient");
+    EXPECT_DIST_ERROR(targets_per_rank(full({2}, -100, DType::i64)), Errc::invalid_argument,
+                      "no target counts on any rank");
+  });
   run_ranks(1, [](int) {
-    nn::GptOptions options = small_gpt();
-    options.dropout = 0.1;
-    nn::GPT gpt(options);
+    nn::GptOptions drops = small_gpt();
+    drops.dropout = 0.1;
+    nn::GPT gpt(drops);
     EXPECT_DIST_ERROR(ContextParallel(gpt).slices(), Errc::invalid_argument, "make the GPT with dropout 0");
   });
 }

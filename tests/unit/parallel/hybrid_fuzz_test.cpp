@@ -1,6 +1,8 @@
-// Random meshes of up to 24 virtual ranks, with random sizes: the gradients of one rank. HYBRID_FUZZ_SEED and
-// HYBRID_FUZZ_CASES say which cases and how many; a case that fails is made smaller before it is reported.
+// Random meshes of up to 24 virtual ranks, with random sizes, different numbers of rows and of targets that
+// count on each data rank: the gradients of one rank. HYBRID_FUZZ_SEED and HYBRID_FUZZ_CASES say which cases
+// and how many; a case that fails is made smaller before it is reported.
 #include <cstdlib>
+#include <numeric>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -17,15 +19,34 @@ struct Drawn {
   HybridShape shape;
   nn::GptOptions gpt;
   HybridOptions options;
-  std::int64_t rows = 0;
+  std::vector<std::int64_t> rows_of = {};  // each data rank
+  std::int64_t time = 0;                   // of a row
+  int left_out = 0;                        // which targets do not count
+
+  std::int64_t first_row(int data_rank) const {
+    return std::accumulate(rows_of.begin(), rows_of.begin() + data_rank, std::int64_t{0});
+  }
+  std::int64_t rows() const { return first_row(static_cast<int>(rows_of.size())); }
+  // All; two of three; those of each row's first half, which balanced context ranks have in different
+  // numbers; none of the first data rank's, if there are others; one.
+  bool counts(std::int64_t row, std::int64_t t) const {
+    switch (left_out) {
+      case 1: return (row + t) % 3 != 0;
+      case 2: return 2 * t < time;
+      case 3: return row >= (rows_of.size() > 1 ? rows_of[0] : 0);
+      case 4: return row == rows() - 1 && t == 0;
+      default: return true;
+    }
+  }
 
   std::string str() const {
     return fmt::format(
         "mesh {}; layers {} heads {} kv_heads {} width {} vocab {} context {} tied {} llama {}; "
-        "micro_batches {} schedule {} chunks {} sequence {} recompute {}; rows {}",
+        "micro_batches {} schedule {} chunks {} sequence {} recompute {}; rows {} of {}, targets left out: "
+        "{}",
         shape.str(), gpt.layers, gpt.heads, gpt.kv_heads, gpt.width, gpt.vocab_size, gpt.context, gpt.tied,
         gpt.rotary, options.micro_batches, pipeline::name(options.schedule), options.chunks,
-        options.sequence_parallel, options.recompute, rows);
+        options.sequence_parallel, options.recompute, fmt::join(rows_of, " + "), time, left_out);
   }
 };
 
@@ -65,7 +86,13 @@ Drawn draw(std::uint64_t seed) {
   d.options.micro_batches = one_of({1, 2, 3, 5});
   d.options.sequence_parallel = d.shape.tp > 1 && generator() % 2 == 0;
   d.options.recompute = generator() % 3 == 0;
-  d.rows = d.shape.data_ranks() * (d.options.micro_batches + one_of({0, 1}));
+  for (int rank = 0; rank < d.shape.data_ranks(); ++rank)
+    d.rows_of.push_back(d.options.micro_batches + one_of({0, 0, 1, 2}));
+  const std::int64_t parts = 2 * d.shape.cp * d.shape.tp;
+  d.time = one_of({0, 1}) ? d.gpt.context : parts;
+  if (!d.options.sequence_parallel)
+    d.time = std::max<std::int64_t>(d.time - one_of({0, 0, 1}), 2 * d.shape.cp);
+  d.left_out = one_of({0, 1, 2, 3, 4});
   return d;
 }
 
@@ -73,8 +100,9 @@ Drawn draw(std::uint64_t seed) {
 std::string problem_of(const Drawn& d) {
   std::string problem;
   try {
-    Reference one(d.gpt, d.rows);
-    const double expected = one.gradients(0);
+    Reference one(d.gpt, d.rows());
+    const Counts counts = [&d](std::int64_t row, std::int64_t t) { return d.counts(row, t); };
+    const double expected = one.gradients(0, d.time, counts);
     const nn::StateDict whole = gradients_of(*one.gpt);
     sim::RunOptions run;
     run.ranks = d.shape.ranks();
@@ -84,7 +112,10 @@ std::string problem_of(const Drawn& d) {
       {
         nn::manual_seed(17);
         HybridGpt gpt(d.gpt, d.options, DType::f64);
-        const double loss = gradients(gpt, 0, d.rows, d.gpt.context);
+        const std::int64_t first = d.first_row(gpt.data_rank()),
+                           rows = d.rows_of[static_cast<std::size_t>(gpt.data_rank())];
+        const double loss =
+            gpt.step(batch(0, first, rows, 0, d.time), batch_targets(0, first, rows, d.time, counts));
         auto differences =
             compare_gradients(gpt.gradient_pieces(), whole, d.shape, d.options.micro_batches, 1e-9);
         // The gradient of the key bias is rounding errors alone.
@@ -114,9 +145,12 @@ Drawn smaller(Drawn d) {
   for (int HybridShape::*axis :
        {&HybridShape::dp, &HybridShape::fsdp, &HybridShape::cp, &HybridShape::tp, &HybridShape::pp})
     tries([axis](Drawn& l) {
-      l.rows /= l.shape.data_ranks(), l.shape.*axis = 1, l.rows *= l.shape.data_ranks();
+      l.shape.*axis = 1;
+      l.rows_of.resize(static_cast<std::size_t>(l.shape.data_ranks()));
     });
-  tries([](Drawn& l) { l.rows = l.rows / l.options.micro_batches * 1, l.options.micro_batches = 1; });
+  tries([](Drawn& l) { l.options.micro_batches = 1; });
+  tries([](Drawn& l) { l.left_out = 0; });
+  tries([](Drawn& l) { l.time = l.gpt.context; });
   tries([](Drawn& l) { l.options.recompute = false; });
   tries([](Drawn& l) { l.options.sequence_parallel = false; });
   tries([](Drawn& l) { l.gpt.tied = false; });

@@ -24,6 +24,17 @@ inline Tensor batch(int step, std::int64_t first, std::int64_t count, std::int64
   return t;
 }
 
+// The targets of these rows; those for which counts(row, time) is false do not count.
+using Counts = std::function<bool(std::int64_t row, std::int64_t time)>;
+inline Tensor batch_targets(int step, std::int64_t first, std::int64_t count, std::int64_t context,
+                            const Counts& counts = {}) {
+  Tensor t = batch(step, first, count, 1, context);
+  const auto all = t.data<std::int64_t>();
+  for (std::int64_t i = 0; counts && i < std::ssize(all); ++i)
+    if (!counts(first + i / context, i % context)) all[static_cast<std::size_t>(i)] = -100;
+  return t;
+}
+
 struct Reference {
   std::unique_ptr<nn::GPT> gpt;
   std::unique_ptr<nn::Adam> adam;
@@ -34,12 +45,13 @@ struct Reference {
         adam(std::make_unique<nn::Adam>(gpt->parameters(), nn::AdamOptions{.lr = 1e-2})),
         rows(of_batch) {}
 
-  double gradients(int number) {
+  // `time` 0: the whole context.
+  double gradients(int number, std::int64_t time = 0, const Counts& counts = {}) {
     gpt->zero_grad();
-    const std::int64_t context = gpt->options().context;
+    if (time == 0) time = gpt->options().context;
     nn::CrossEntropyLoss loss;
-    const double value =
-        loss.forward(gpt->forward(batch(number, 0, rows, 0, context)), batch(number, 0, rows, 1, context));
+    const double value = loss.forward(gpt->forward(batch(number, 0, rows, 0, time)),
+                                      batch_targets(number, 0, rows, time, counts));
     (void)gpt->backward(loss.backward());
     return value;
   }

@@ -109,6 +109,33 @@ INSTANTIATE_TEST_SUITE_P(
                     Mesh{"dp=2,fsdp=2,tp=2", 1, {}, 1, true, false, true, true}, Mesh{"fsdp=2,cp=2,pp=2", 2},
                     Mesh{"cp=6:3"}, Mesh{"cp=6:2", 2, {}, 1, true, true}));
 
+// Loss and gradients are means over the targets that count, wherever they are.
+TEST(HybridTargets, CountEquallyOnEveryMesh) {
+  const nn::GptOptions options = gpt_of(true);
+  const std::vector<Counts> all{
+      [](auto row, auto) { return row < 4; },             // none on data rank 1 of 2
+      [](auto row, auto t) { return row < 5 && t < 3; },  // uneven over rows and time
+      [](auto row, auto t) { return row == 7 && t == 11; }};
+  for (const Counts& counts : all) {
+    Reference one(options, rows);
+    const double loss = one.gradients(0, 0, counts);
+    const nn::StateDict whole = gradients_of(*one.gpt);
+    for (const char* mesh :
+         {"dp=1", "dp=2", "fsdp=4", "cp=2", "cp=3,dp=2", "tp=2,pp=2", "dp=2,pp=2", "dp=2,fsdp=2"}) {
+      const HybridShape shape = parse_hybrid_shape(mesh);
+      run_ranks(shape.ranks(), [&](int) {
+        nn::manual_seed(17);
+        HybridGpt gpt(options, {.shape = shape, .micro_batches = 2}, DType::f64);
+        const std::int64_t count = rows / gpt.data_ranks(), first = gpt.data_rank() * count;
+        const Tensor in = batch(0, first, count, 0), out = batch_targets(0, first, count, 12, counts);
+        EXPECT_NEAR(gpt.evaluate(in, out), loss, 1e-12) << mesh;
+        EXPECT_NEAR(gpt.step(in, out), loss, 1e-12) << mesh;
+        expect_pieces(gpt.gradient_pieces(), whole, 1e-11, mesh);
+      });
+    }
+  }
+}
+
 TEST(HybridCheckpoint, IsLoadedOnAnyMesh) {
   const auto folder = std::filesystem::temp_directory_path() / fmt::format("distlab-hybrid-{}", getpid());
   const nn::GptOptions options = gpt_of(true);

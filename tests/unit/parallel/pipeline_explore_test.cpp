@@ -42,7 +42,7 @@ class ExploredPipeline {
                                      [](const Tensor& out, const Tensor&) {
                                        return PartialLoss{sum(out * out), out * 2};
                                      },
-                                 .count = [](const Tensor& t) { return static_cast<double>(t.numel()); }};
+                                 .count = [](const Tensor& t) { return t.numel(); }};
       Pipeline pipeline(stages, schedule_, {.loss = squares});
       const Tensor batch = arange(2 * (shape.micro_batches + 1)).view({shape.micro_batches + 1, 2});
       (void)pipeline.step(batch, batch);

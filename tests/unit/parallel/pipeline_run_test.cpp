@@ -57,7 +57,7 @@ TEST_P(RunPipeline, EqualsOneRank) {
     for (int again = 0; again < 2; ++again) {
       gpt.zero_grad();
       const double value = gpt.step(rank == 0 ? tokens(0, c.rows) : Tensor(), is_last ? next : Tensor());
-      EXPECT_NEAR(value, is_last ? expected : 0, 1e-12);
+      EXPECT_NEAR(value, expected, 1e-12);
       nn::StateDict all = gradients_of(*reference);
       if (c.tied && c.ranks * c.chunks > 1)
         all.push_back({"lm_head.weight", *nn::find(all, "transformer.wte.weight")});
@@ -102,7 +102,7 @@ TEST(SplitByCost, StagesAreBalancedAndWhole) {
 }
 
 TEST(PipelineErrors, AreSaid) {
-  run_ranks(2, [](int rank) {
+  run_ranks(2, [](int) {
     nn::Linear layer(2, 2);
     const auto schedule = pipeline::make_schedule(Kind::gpipe, {2, 2, 1});
     EXPECT_DIST_ERROR(Pipeline({&layer}, pipeline::make_schedule(Kind::gpipe, {3, 2, 1})).most_in_flight(),
@@ -112,20 +112,6 @@ TEST(PipelineErrors, AreSaid) {
     auto wrong = schedule;
     wrong.ranks[1].pop_back();
     EXPECT_DIST_ERROR(Pipeline({&layer}, wrong).most_in_flight(), Errc::invalid_argument, "Pipeline: ");
-    Pipeline pipeline({&layer}, schedule);
-    const auto squares =
-        LossFunction{.of =
-                         [](const Tensor& out, const Tensor&) {
-                           return PartialLoss{sum(out * out), out * 2};
-                         },
-                     .count = [](const Tensor& t) { return static_cast<double>(t.numel()); }};
-    EXPECT_DIST_ERROR(pipeline.step(ones({1, 2}), ones({1, 2})), Errc::invalid_argument,
-                      "too few for 2 micro-batches");
-    Pipeline good({&layer}, schedule, {.loss = squares});
-    (void)good.step(ones({4, 2}), ones({4, 2}));
-    if (rank == 0)
-      EXPECT_DIST_ERROR(good.step(ones({5, 2}), ones({5, 2})), Errc::invalid_argument,
-                        "this batch is [5, 2]");
   });
 }
 
@@ -166,7 +152,7 @@ double seconds_of_a_step(Kind kind, int ranks, int micro_batches, int chunks = 1
                                               [](const Tensor& out, const Tensor&) {
                                                 return PartialLoss{0, out};
                                               },
-                                          .count = [](const Tensor&) { return 1.0; }};
+                                          .count = [](const Tensor&) { return 1; }};
       Pipeline pipeline(stages, pipeline::make_schedule(kind, {ranks, micro_batches, chunks}),
                         {.loss = ones_loss});
       const Tensor batch = ones({micro_batches, 1});

@@ -65,8 +65,11 @@ struct ContextParallelOptions {
 //   loss.forward(gpt.forward(mine), context.slice(targets));
 //
 // The gradients of the parameters are those of this rank's tokens: average them over the group as in data
-// parallelism. Losses and gradients are means over tokens, so ranks must have the same number, or weight
-// them.
+// parallelism. The average over ranks is the mean over all tokens if each rank has the same number of targets
+// that count, or divides by the same number (parallel/targets_per_rank.h):
+//
+//   const Tensor next = context.slice(targets);
+//   loss.forward(gpt.forward(mine), next, targets_per_rank(next, {.group = mesh.get_group("cp")}));
 class ContextParallel {
  public:
   // The model must outlive this and has no dropout of the attention's probabilities.

@@ -69,6 +69,8 @@ HybridGpt::HybridGpt(const nn::GptOptions& gpt, const HybridOptions& options, DT
                          .chunks = options.chunks,
                          .loss = cross_entropy_loss(options.ignore_index),
                          .prepare = [this](nn::GPT& stage) { prepare(stage); },
+                         .slice = [this](const Tensor& whole) { return slice(whole); },
+                         .step_ranks = step_ranks(),
                          .on_last_backward = [this](int n) { return start_averages(n); }},
       at);
 }
@@ -103,55 +105,62 @@ void HybridGpt::prepare(nn::GPT& stage) {
   fully_shard(stage, sharded, where_);
 }
 
+// All ranks; the mesh has the axes pp, dp, fsdp, cp, tp, in that order. Ranks of one tensor group compute the
+// same loss, and the first one's counts.
+StepRanks HybridGpt::step_ranks() const {
+  const HybridShape& shape = options_.shape;
+  StepRanks ranks{.group = default_group(where_),
+                  .counts = mesh_.get_local_rank("tp") == 0,
+                  .averaged = shape.data_ranks() * shape.cp};
+  for (int rank = 0; rank < shape.ranks(); ++rank)
+    if (rank / (shape.cp * shape.tp) % shape.data_ranks() == data_rank_) ranks.same_batch.push_back(rank);
+  return ranks;
+}
+
 // Every stage has the same slice of a sequence.
 Tensor HybridGpt::slice(const Tensor& whole) {
+  const HybridShape& shape = options_.shape;
   Tensor mine = whole;
   for (const auto& context : contexts_) mine = context->slice(whole);
+  if (mine.size(1) == 0 || (options_.sequence_parallel && mine.size(1) % shape.tp != 0))
+    fail(Errc::invalid_argument, "{} tokens per row cannot be divided among the ranks of {}", whole.size(1),
+         shape.str());
   return mine;
 }
 
-double HybridGpt::step(const Tensor& tokens, const Tensor& targets) {
+double HybridGpt::step(const Tensor& tokens, const Tensor& targets, Caller at) {
   if (has_units())
     for (const auto& stage : stages()) set_requires_all_reduce(*stage, false);
   double loss = 0;
   try {
-    loss = pipeline_->step(slice(tokens), slice(targets));
+    loss = pipeline_->step(tokens, targets, at);
   } catch (...) {
     for (const Averages& averages : averages_) averages.buckets->abandon();
     throw;
   }
   // Sums and means over different axes may be taken in any order.
   if (options_.shape.tp > 1)
-    for (const auto& stage : stages()) finish_gradients(*stage, where_);
-  return mean_over_ranks(loss);
+    for (const auto& stage : stages()) finish_gradients(*stage, at);
+  return loss;
 }
 
-double HybridGpt::evaluate(const Tensor& tokens, const Tensor& targets) {
-  return mean_over_ranks(pipeline_->evaluate(slice(tokens), slice(targets)));
+double HybridGpt::evaluate(const Tensor& tokens, const Tensor& targets, Caller at) {
+  return pipeline_->evaluate(tokens, targets, at);
 }
 
-// The mean over the ranks that have a loss, those of the last stage.
-double HybridGpt::mean_over_ranks(double loss) {
-  if (options_.shape.ranks() == 1) return loss;
-  const bool has_loss = mesh_.get_local_rank("pp") == options_.shape.pp - 1;
-  const std::array<double, 2> own{has_loss ? loss : 0, has_loss ? 1.0 : 0};
-  Tensor sums = tensor(std::span<const double>(own), cpu);
-  all_reduce(sums, ReduceOp::sum, {}, where_);
-  return sums.data<double>()[0] / sums.data<double>()[1];
-}
-
-// Units sum the gradients of micro-batches, and average the sums over replicas in the last backward.
-std::function<void()> HybridGpt::start_averages(int stage) {
+// Units sum the gradients of micro-batches, and average the sums over replicas in the last backward. A rank
+// that has failed sends what it has, since its replicas wait for it.
+std::function<void(bool)> HybridGpt::start_averages(int stage) {
   const auto number = static_cast<std::size_t>(stage);
   if (has_units()) set_requires_all_reduce(*stages()[number], true);
-  if (averages_.empty()) return [] {};
+  if (averages_.empty()) return [](bool) {};
   Averages& averages = averages_[number];
   averages.buckets->begin();
   for (const std::size_t i : averages.early) averages.buckets->on_ready(i);
-  return [&averages] {
+  return [&averages](bool is_complete) {
     for (const std::size_t i : averages.buckets->missing()) {
       averages.buckets->on_ready(i);
-      averages.early.push_back(i);
+      if (is_complete) averages.early.push_back(i);
     }
     averages.buckets->finish();
   };

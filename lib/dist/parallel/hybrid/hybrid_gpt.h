@@ -47,13 +47,16 @@ class HybridGpt {
   int data_rank() const { return data_rank_; }
   int data_ranks() const { return options_.shape.data_ranks(); }
 
-  // Forward and backward for this data rank's rows of tokens and targets, [rows, context] i64: whole
-  // sequences, equal on all ranks of one data rank. Gradients become those of the mean over the whole batch
-  // (rows have the same number of targets that count). Returns the mean loss, on every rank. Collective over
-  // all ranks.
-  double step(const Tensor& tokens, const Tensor& targets);
-  // The mean loss in evaluation, without gradients, for as many rows as step() has. Collective.
-  double evaluate(const Tensor& tokens, const Tensor& targets);
+  // Forward and backward for this data rank's rows of tokens and targets, [rows, time] i64: whole sequences,
+  // equal on all ranks of one data rank. Data ranks may have different numbers of rows and of targets that
+  // count, even none: the gradients that are added are those of the mean over all targets that count, of the
+  // whole batch. Returns the mean loss, on every rank. Collective over all ranks.
+  //
+  // A batch that one rank cannot take is refused on all of them before anything moves; see Pipeline::step(),
+  // also for what to do after an error in the middle. With one rank, nothing is exchanged.
+  double step(const Tensor& tokens, const Tensor& targets, Caller at = Caller::here());
+  // The mean loss in evaluation, without gradients; rows and time may be others than step() has. Collective.
+  double evaluate(const Tensor& tokens, const Tensor& targets, Caller at = Caller::here());
   void zero_grad() { pipeline_->zero_grad(); }
   // nn::clip_grad_norm() of parameters(): by the norm of the whole model's gradient. Collective.
   double clip_grad_norm(double max_norm);
@@ -77,9 +80,9 @@ class HybridGpt {
  private:
   void prepare(nn::GPT& stage);
   bool has_units() const { return options_.shape.fsdp > 1 || dtype_ == DType::bf16; }  // of fully_shard()
-  std::function<void()> start_averages(int stage);
+  StepRanks step_ranks() const;
+  std::function<void(bool)> start_averages(int stage);
   Tensor slice(const Tensor& whole);
-  double mean_over_ranks(double loss);
 
   const nn::GptOptions gpt_;
   const HybridOptions options_;

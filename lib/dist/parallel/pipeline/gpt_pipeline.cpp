@@ -1,3 +1,4 @@
+// How a GPT is cut (split_by_cost), what a step refuses (admit), and the two tables of a tied head.
 #include "dist/parallel/pipeline/gpt_pipeline.h"
 
 #include <algorithm>
@@ -6,9 +7,30 @@
 
 #include "dist/core/counted.h"
 #include "dist/core/fail.h"
+#include "dist/core/shape.h"
 #include "dist/mesh/placed.h"
 
 namespace dist {
+
+namespace {
+
+void check_tokens(const char* what, const Tensor& t, std::int64_t vocabulary,
+                  std::optional<std::int64_t> ignored) {
+  if (t.dtype() != DType::i64 || t.dim() != 2)
+    fail(Errc::invalid_argument, "the {}s are {} {}; [rows, time] i64 is expected", what,
+         to_string(t.shape()), name(t.dtype()));
+  const Tensor on_host = t.to(cpu);
+  const auto all = on_host.data<std::int64_t>();
+  const auto wrong = std::ranges::find_if(
+      all, [&](std::int64_t token) { return (token < 0 || token >= vocabulary) && token != ignored; });
+  if (wrong == all.end()) return;
+  const std::int64_t i = wrong - all.begin();
+  fail(Errc::invalid_argument, "{} {} at row {}, column {} is not in the vocabulary (0 to {}){}", what,
+       *wrong, i / t.size(1), i % t.size(1), vocabulary - 1,
+       ignored ? fmt::format(", nor ignore_index ({})", *ignored) : "");
+}
+
+}  // namespace
 
 // costs[s][last]: of the best way to cut the first `last` blocks into s stages.
 std::vector<nn::GptSlice> split_by_cost(const nn::GptOptions& options, int stages) {
@@ -46,7 +68,7 @@ std::vector<nn::GptSlice> split_by_cost(const nn::GptOptions& options, int stage
 }
 
 GptPipeline::GptPipeline(const nn::GptOptions& gpt, const GptPipelineOptions& options, Caller at)
-    : options_(options), where_(at) {
+    : gpt_(gpt), options_(options) {
   const int rank = get_rank(options.group, at), ranks = get_world_size(options.group, at);
   const pipeline::Shape shape{ranks, options.micro_batches, options.chunks};
   const auto slices = split_by_cost(gpt, shape.stages());
@@ -62,34 +84,69 @@ GptPipeline::GptPipeline(const nn::GptOptions& gpt, const GptPipelineOptions& op
   }
   pipeline_ = std::make_unique<Pipeline>(
       std::move(mine), pipeline::make_schedule(options.schedule, shape),
-      PipelineOptions{
-          .group = options.group, .loss = options.loss, .on_last_backward = options.on_last_backward},
+      PipelineOptions{.group = options.group,
+                      .loss = options.loss,
+                      .step_ranks = options.step_ranks,
+                      .same_shape = options.loss.ignore_index.has_value(),
+                      .admit = [this](Tensor& tokens, Tensor& targets) { admit(tokens, targets); },
+                      .on_begin = [this] { take_tables_apart(); },
+                      .on_last_backward = options.on_last_backward},
       at);
-  if (!gpt.tied || shape.stages() == 1) return;
-  for (const auto& stage : stages_)
-    for (const auto& [name, parameter] : stage->named_parameters())
-      if (name == "transformer.wte.weight" || name == "lm_head.weight") {
-        tables_.push_back(parameter);
-        if (name == "lm_head.weight") place(*parameter).copy_of = "transformer.wte.weight";
-      }
-  const int last = shape.rank_of(shape.stages() - 1);
-  if (last == 0) return;
-  tied_group_ = split_group(rank == 0 || rank == last ? 0 : -1, rank, {.parent = options.group}, at);
+  if (gpt.tied && shape.stages() > 1) find_tables(at);
 }
 
-double GptPipeline::step(const Tensor& tokens, const Tensor& targets) {
-  const double loss = pipeline_->step(tokens, targets);
-  sum_tied_gradients();
+// A tied head that is apart from its embedding.
+void GptPipeline::find_tables(CallSite at) {
+  for (const auto& stage : stages_)
+    for (const auto& [name, parameter] : stage->named_parameters()) {
+      if (name != "transformer.wte.weight" && name != "lm_head.weight") continue;
+      tables_.push_back(parameter);
+      if (name == "lm_head.weight") place(*parameter).copy_of = "transformer.wte.weight";
+    }
+  if (!tables_.empty())
+    tables_.back()->listen(nn::Parameter::Event::cleared, "tied table", this,
+                           [this] { tables_are_summed_ = false; });
+  const int rank = get_rank(options_.group, at), last = get_world_size(options_.group, at) - 1;
+  if (last == 0) return;
+  tied_group_ = split_group(rank == 0 || rank == last ? 0 : -1, rank, {.parent = options_.group}, at);
+}
+
+double GptPipeline::step(const Tensor& tokens, const Tensor& targets, Caller at) {
+  const double loss = pipeline_->step(tokens, targets, at);
+  sum_tied_gradients(at);
   return loss;
 }
 
-void GptPipeline::sum_tied_gradients() {
+void GptPipeline::admit(Tensor& tokens, Tensor& targets) const {
+  const bool has_all = bool(options_.step_ranks.group);
+  if (has_all || stages_.front()->has_embedding()) {
+    check_tokens("token", tokens, gpt_.vocab_size, {});
+    if (const std::int64_t time = tokens.size(1); time < 1 || time > gpt_.context)
+      fail(Errc::invalid_argument, "the tokens are {}, and the model takes 1 to {} per row",
+           to_string(tokens.shape()), gpt_.context);
+  }
+  if (options_.loss.ignore_index && (has_all || stages_.back()->has_head()))
+    check_tokens("target", targets, gpt_.vocab_size, options_.loss.ignore_index);
+  if (!options_.slice) return;
+  tokens = options_.slice(tokens);
+  targets = options_.slice(targets);
+}
+
+// The sum is in both; the next step adds to the first one alone what is already there.
+void GptPipeline::take_tables_apart() {
+  if (tables_are_summed_ && stages_.back()->has_head()) tables_.back()->grad.zero_();
+  tables_are_summed_ = false;
+}
+
+void GptPipeline::sum_tied_gradients(CallSite at) {
+  if (tables_.empty() || !tables_[0]->requires_grad()) return;
   if (tables_.size() == 2) {
     tables_[0]->grad.add_(tables_[1]->grad);
     tables_[1]->grad.copy_(tables_[0]->grad);
-  } else if (tables_.size() == 1) {
-    all_reduce(tables_[0]->grad, ReduceOp::sum, {.group = tied_group_}, where_);
+  } else {
+    all_reduce(tables_[0]->grad, ReduceOp::sum, {.group = tied_group_}, at);
   }
+  tables_are_summed_ = true;
 }
 
 void GptPipeline::zero_grad() {

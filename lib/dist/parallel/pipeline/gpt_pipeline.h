@@ -23,21 +23,27 @@ struct GptPipelineOptions {
   LossFunction loss = cross_entropy_loss();
   // Called for each of this rank's stages before the pipeline is made: divides it further, along other axes.
   std::function<void(nn::GPT&)> prepare = {};
-  std::function<std::function<void()>(int number)> on_last_backward = {};  // of PipelineOptions
+  // What this rank's stages take of [rows, time] tokens, and of the targets; default: all.
+  std::function<Tensor(const Tensor& whole)> slice = {};
+  StepRanks step_ranks = {};  // of PipelineOptions
+  std::function<std::function<void(bool is_complete)>(int number)> on_last_backward =
+      {};  // of PipelineOptions
 };
 
 class GptPipeline {
  public:
   // This rank's stages begin with the numbers of a whole GPT that is made after the same manual_seed().
-  // Collective.
+  // With a tied head the last stage has a copy of the first one's table, and the parameter's record
+  // (mesh/placed.h) says so. Collective.
   GptPipeline(const nn::GptOptions& gpt, const GptPipelineOptions& options = {}, Caller at = Caller::here());
 
-  // Pipeline::step() for [batch, time] tokens and targets. With a tied head the first and the last stage have
-  // a table each: their gradients are summed, before any reduction over other axes, so that the tables stay
-  // equal.
-  double step(const Tensor& tokens, const Tensor& targets);
-  double evaluate(const Tensor& tokens, const Tensor& targets) {
-    return pipeline_->evaluate(tokens, targets);
+  // Pipeline::step() for [rows, time] i64 tokens and targets; it refuses those that are not in the
+  // vocabulary, too, and more tokens than the context. With a tied head the first and the last stage have a
+  // table each: their gradients are summed, so that the tables stay equal; another step() without zero_grad()
+  // adds its gradients once.
+  double step(const Tensor& tokens, const Tensor& targets, Caller at = Caller::here());
+  double evaluate(const Tensor& tokens, const Tensor& targets, Caller at = Caller::here()) {
+    return pipeline_->evaluate(tokens, targets, at);
   }
   void zero_grad();
 
@@ -50,8 +56,12 @@ class GptPipeline {
   const std::vector<pipeline::TimedAction>& timeline() const { return pipeline_->timeline(); }
 
  private:
-  void sum_tied_gradients();
+  void admit(Tensor& tokens, Tensor& targets) const;
+  void find_tables(CallSite at);
+  void take_tables_apart();
+  void sum_tied_gradients(CallSite at);
 
+  const nn::GptOptions gpt_;
   const GptPipelineOptions options_;
   std::vector<std::unique_ptr<nn::GPT>> stages_;
   std::unique_ptr<Pipeline> pipeline_;
@@ -59,7 +69,7 @@ class GptPipeline {
   // are not on one.
   std::vector<nn::Parameter*> tables_;
   ProcessGroup tied_group_;
-  const CallSite where_;
+  bool tables_are_summed_ = false;  // both gradients are the sum, since the last zero_grad()
 };
 
 }  // namespace dist

@@ -1,39 +1,50 @@
-// The interpreter: agree() finds the shapes of activations, step() goes through this rank's list, in which
-// compute() does the computations and exchange() the messages.
+// The beginning and the end of a step: run() lets the ranks agree (agreement.h) on what look_at() finds, and
+// on the shapes of activations where they are new; step.cpp does what is in between.
 #include "dist/parallel/pipeline/pipeline.h"
 
 #include <algorithm>
+#include <ranges>
+#include <sstream>
+#include <utility>
 
 #include "dist/core/counted.h"
+#include "dist/core/crc32.h"
 #include "dist/core/fail.h"
 #include "dist/core/shape.h"
-#include "dist/core/view.h"
+#include "dist/mesh/placed.h"
 #include "dist/nn/cross_entropy.h"
 #include "dist/parallel/pipeline/check.h"
+#include "dist/parallel/pipeline/step.h"
 
 namespace dist {
 
-using pipeline::Action;
-using pipeline::ActionKind;
+using pipeline::Agreement;
 
 namespace {
 
-constexpr std::int64_t most_axes = 8;
-
-// A shape and a dtype as a message of one size.
-Tensor described(const Tensor& t) {
-  Tensor d = zeros({most_axes + 2}, DType::i64, cpu);
-  const auto numbers = d.data<std::int64_t>();
-  numbers[0] = t.dim();
-  numbers[1] = static_cast<std::int64_t>(t.dtype());
-  std::ranges::copy(t.shape(), numbers.begin() + 2);
-  return d;
+PipelineOptions with_groups(PipelineOptions options, CallSite at) {
+  if (!options.group) options.group = default_group(at);
+  StepRanks& ranks = options.step_ranks;
+  if (ranks.group) return options;
+  const int n = options.group.size();
+  ranks.group = options.group;
+  ranks.same_batch = n > 1 ? std::vector{0, n - 1} : std::vector{0};
+  return options;
 }
 
-Tensor made_as(const Tensor& description, Device device) {
-  const auto numbers = description.data<std::int64_t>();
-  return zeros(Shape(numbers.begin() + 2, numbers.begin() + 2 + numbers[0]), static_cast<DType>(numbers[1]),
-               device);
+// A shape and a dtype as a message, in which 0 stands for no tensor.
+std::string described(const Tensor& t) {
+  if (!t.is_defined()) return "0";
+  return fmt::format("1 {} {}", static_cast<int>(t.dtype()), fmt::join(t.shape(), " "));
+}
+
+Tensor made_as(const std::string& description, Device device) {
+  std::istringstream in(description);
+  int is_defined = 0, dtype = 0;
+  if (!(in >> is_defined >> dtype) || is_defined == 0) return {};
+  Shape shape;
+  for (std::int64_t size = 0; in >> size;) shape.push_back(size);
+  return zeros(std::move(shape), static_cast<DType>(dtype), device);
 }
 
 Device device_of(nn::Module& module) {
@@ -41,15 +52,33 @@ Device device_of(nn::Module& module) {
   return parameters.empty() ? get_default_device() : parameters[0]->value.device();
 }
 
-// Whether all gradients of the stage are complete after this action.
-bool is_last_backward(const std::vector<Action>& list, std::size_t i) {
-  const auto adds_gradients = [&](const Action& a) {
-    return (a.kind == ActionKind::backward || a.kind == ActionKind::backward_weight) &&
-           a.stage == list[i].stage;
-  };
-  return adds_gradients(list[i]) &&
-         std::none_of(list.begin() + static_cast<std::ptrdiff_t>(i) + 1, list.end(), adds_gradients);
+std::uint32_t of_shape(const Tensor& t, std::uint32_t before) {
+  return crc32(std::as_bytes(std::span(t.shape())), before);
 }
+
+std::uint32_t checksum(const Tensor& t, std::uint32_t before) {
+  const Tensor on_host = t.to(cpu);
+  return crc32({static_cast<const std::byte*>(on_host.raw()), on_host.nbytes()}, of_shape(t, before));
+}
+
+// Evaluation, and then for each module the mode in which it was.
+class Evaluating {
+ public:
+  explicit Evaluating(const std::vector<nn::Module*>& stages) {
+    for (nn::Module* const stage : stages) {
+      for (nn::Module* const module : stage->modules()) before_.emplace_back(module, module->is_training());
+      stage->eval();
+    }
+  }
+  ~Evaluating() {
+    for (const auto& [module, trains] : before_) module->train(trains);  // parents come before their children
+  }
+  Evaluating(const Evaluating&) = delete;
+  Evaluating& operator=(const Evaluating&) = delete;
+
+ private:
+  std::vector<std::pair<nn::Module*, bool>> before_;
+};
 
 }  // namespace
 
@@ -57,25 +86,28 @@ LossFunction cross_entropy_loss(std::int64_t ignore_index) {
   return {.of =
               [ignore_index](const Tensor& output, const Tensor& targets) {
                 nn::CrossEntropyLoss loss({.ignore_index = ignore_index});
-                const nn::Loss mean = loss.forward(output, targets);
-                return PartialLoss{mean.total(), loss.backward().mul_(mean.count())};
+                const nn::Loss sum = loss.forward(output, targets, 1);
+                return PartialLoss{sum.total(), loss.backward()};
               },
           .count =
               [ignore_index](const Tensor& targets) {
                 const Tensor on_host = targets.to(cpu);
                 const auto all = on_host.data<std::int64_t>();
-                return static_cast<double>(all.size() -
-                                           static_cast<std::size_t>(std::ranges::count(all, ignore_index)));
-              }};
+                return std::ssize(all) - std::ranges::count(all, ignore_index);
+              },
+          .ignore_index = ignore_index};
 }
 
 Pipeline::Pipeline(std::vector<nn::Module*> stages, pipeline::Schedule schedule, PipelineOptions options,
                    Caller at)
     : stages_(std::move(stages)),
       schedule_(std::move(schedule)),
-      options_(std::move(options)),
-      where_(at),
-      rank_(get_rank(options_.group, at)) {
+      has_all_(bool(options.step_ranks.group)),
+      options_(with_groups(std::move(options), at)),
+      rank_(get_rank(options_.group, at)),
+      has_first_(rank_ == 0),
+      has_last_(rank_ == schedule_.shape.rank_of(schedule_.shape.stages() - 1)),
+      agreement_(options_.step_ranks) {
   const pipeline::Shape& shape = schedule_.shape;
   if (const int n = get_world_size(options_.group, at); n != shape.ranks)
     fail(Errc::invalid_argument, "Pipeline: the schedule is for {}, the group has {}",
@@ -86,194 +118,154 @@ Pipeline::Pipeline(std::vector<nn::Module*> stages, pipeline::Schedule schedule,
   if (const std::string wrong = pipeline::check(schedule_); !wrong.empty())
     fail(Errc::invalid_argument, "Pipeline: {}", wrong);
   const auto& list = schedule_.ranks[static_cast<std::size_t>(rank_)];
-  const bool splits =
-      std::ranges::any_of(list, [](const Action& a) { return a.kind == ActionKind::backward_weight; });
+  const bool splits = std::ranges::any_of(
+      list, [](const auto& action) { return action.kind == pipeline::ActionKind::backward_weight; });
   for (nn::Module* const stage : stages_) {
     stage->set_forwards_kept(static_cast<std::size_t>(shape.micro_batches));
     stage->defer_parameter_grads(splits);
   }
+  record_stages();
+}
+
+// One parameter of each stage says when gradients are cleared.
+void Pipeline::record_stages() {
+  const std::string role = fmt::format("pipeline {}", fmt::ptr(this));
+  for (nn::Module* const stage : stages_) {
+    const auto parameters = stage->parameters();
+    if (!parameters.empty())
+      parameters[0]->listen(nn::Parameter::Event::cleared, role, this, [this] { needs_zero_grad_ = false; });
+    if (schedule_.shape.ranks == 1) continue;
+    for (nn::Parameter* const parameter : parameters) {
+      auto& axes = place(*parameter).axes;
+      std::erase_if(axes, [](const PlacedAxis& axis) { return axis.is_stage; });  // of an earlier Pipeline
+      axes.push_back({.name = "pp", .group = options_.group, .is_stage = true});
+    }
+  }
+}
+
+Pipeline::~Pipeline() {
+  const std::string role = fmt::format("pipeline {}", fmt::ptr(this));
+  for (nn::Module* const stage : stages_)
+    for (nn::Parameter* const parameter : stage->parameters()) parameter->stop_listening(role, this);
 }
 
 nn::Module& Pipeline::module(int stage) const {
   return *stages_[static_cast<std::size_t>(stage / schedule_.shape.ranks)];
 }
 
-std::int64_t Pipeline::first_row(int micro_batch) const {
-  return chunk_begin(rows_, micro_batch, schedule_.shape.micro_batches);
+double Pipeline::step(const Tensor& inputs, const Tensor& targets, Caller at) {
+  return run(inputs, targets, true, at);
+}
+
+double Pipeline::evaluate(const Tensor& inputs, const Tensor& targets, Caller at) {
+  return run(inputs, targets, false, at);
+}
+
+// What this rank knows of a batch. Inputs and targets become what its stages take of them.
+Agreement::Batch Pipeline::look_at(Tensor& inputs, Tensor& targets, bool trains) {
+  Agreement::Batch batch;
+  const bool has_inputs = has_first_ || has_all_, has_targets = has_last_ || has_all_;
+  const auto look = [&](const char* what, const Tensor& t) {
+    if (!t.is_defined() || t.dim() == 0)
+      fail(Errc::invalid_argument, "the {} are {}; this rank needs them, as [rows, ...]", what,
+           t.is_defined() ? "[]" : "undefined");
+    batch.description +=
+        fmt::format("{}{} {}", batch.description.empty() ? "" : " and ", what, to_string(t.shape()));
+    if (options_.step_ranks.same_batch.size() == 1) return;
+    if (has_all_)
+      batch.key = checksum(t, batch.key);
+    else
+      batch.key = options_.same_shape ? of_shape(t, 0) : static_cast<std::uint32_t>(t.size(0));
+  };
+  const auto belong_together = [&] {
+    return options_.same_shape ? inputs.shape() == targets.shape() : inputs.size(0) == targets.size(0);
+  };
+  try {
+    if (trains && needs_zero_grad_)
+      fail(Errc::invalid_argument,
+           "the step before failed in the middle and left a part of its gradients; call zero_grad() first");
+    if (has_inputs) look("inputs", inputs);
+    if (has_targets) look("targets", targets);
+    if (has_inputs && has_targets && !belong_together())
+      fail(Errc::invalid_argument, "{} do not belong together; they must have the same {}", batch.description,
+           options_.same_shape ? "shape" : "number of rows");
+    if (has_all_) batch.description += fmt::format(" (checksum {:08x})", batch.key);
+    if (has_inputs && inputs.size(0) < schedule_.shape.micro_batches)
+      fail(Errc::invalid_argument, "the batch has {}, too few for {} micro-batches",
+           counted(inputs.size(0), "row"), schedule_.shape.micro_batches);
+    if (options_.admit) options_.admit(inputs, targets);
+    if (has_inputs) batch.rows = inputs.size(0);
+    if (has_inputs && schedule_.shape.ranks > 1)
+      batch.has_new_shape =
+          !like_.is_defined() || like_.dtype() != inputs.dtype() || like_.device() != inputs.device() ||
+          !std::ranges::equal(like_.shape() | std::views::drop(1), inputs.shape() | std::views::drop(1));
+    if (has_last_ && options_.step_ranks.counts) batch.counted = options_.loss.count(targets);
+  } catch (const std::exception& error) {
+    batch.refusal = error.what();
+  }
+  return batch;
 }
 
 // Every stage sends one row of zeros through, in evaluation, and tells the next one the shape of its result.
-void Pipeline::agree(const Tensor& inputs) {
+void Pipeline::agree_on_shapes(const Tensor& inputs, CallSite at) {
   const pipeline::Shape& shape = schedule_.shape;
-  const auto global = [&](int stage) {
-    const int rank = shape.rank_of(stage);
-    return options_.group ? options_.group.global_rank(rank) : rank;
-  };
-  Tensor rows = full(
-      {1}, rank_ == 0 && inputs.is_defined() && inputs.dim() > 0 ? static_cast<double>(inputs.size(0)) : 0,
-      DType::i64, cpu);
-  broadcast(rows, global(0), {.group = options_.group}, where_);
-  if (rows.item<std::int64_t>() < shape.micro_batches)
-    fail(Errc::invalid_argument, "Pipeline: the batch has {} on rank 0, too few for {} micro-batches",
-         counted(rows.item<std::int64_t>(), "row"), shape.micro_batches);
-  rows_ = rows.item<std::int64_t>();
+  const Options options{.group = options_.group, .tag = agreement_.tag()};
+  const Evaluating evaluating(stages_);
+  std::string refusal;
+  std::map<int, Tensor> row_in, row_out;
   for (int stage = 0; stage < shape.stages(); ++stage) {
     if (shape.rank_of(stage) != rank_) continue;
     nn::Module& layer = module(stage);
-    Tensor in;
+    Tensor in, out;
     if (is_first(stage)) {
-      in = Tensor(inputs.narrow(0, 1)).clone();
-      input_ = inputs.shape();
+      in = inputs.narrow(0, 1).clone();
     } else if (shape.are_apart(stage, stage - 1)) {
-      Tensor description = zeros({most_axes + 2}, DType::i64, cpu);
-      recv(description, global(stage - 1), {.group = options_.group}, where_);
+      std::string description;
+      recv_object(description, global_rank_of(stage - 1), options, at);
       in = made_as(description, device_of(layer));
     } else {
-      in = row_out_.at(stage - 1);
+      in = row_out[stage - 1];
     }
-    const bool was_training = layer.is_training();
-    layer.eval();
-    const Tensor out = layer.forward(in);
-    layer.forget_forward();
-    layer.train(was_training);
-    row_in_[stage] = in;
-    row_out_[stage] = out;
+    try {
+      if (in.is_defined()) out = layer.forward(in);
+      layer.forget_forward();
+      if (out.is_defined() && (out.dim() == 0 || out.size(0) != 1))
+        fail(Errc::invalid_argument, "stage {} gives {} for one row; its first axis must be the rows", stage,
+             to_string(std::exchange(out, {}).shape()));
+    } catch (const std::exception& error) {
+      if (is_of_communication(error)) throw;
+      refusal = error.what();
+    }
+    row_in[stage] = in, row_out[stage] = out;
     if (!is_last(stage) && shape.are_apart(stage, stage + 1))
-      send(described(out), global(stage + 1), {.group = options_.group}, where_);
+      send_object(described(out), global_rank_of(stage + 1), options, at);
   }
+  like_ = {};
+  agreement_.agree_on_shapes(refusal);
+  row_in_ = std::move(row_in), row_out_ = std::move(row_out);
+  if (has_first_ || has_all_) like_ = inputs.narrow(0, 1).clone();
 }
 
-double Pipeline::step(const Tensor& inputs, const Tensor& targets) { return run(inputs, targets, true); }
-
-double Pipeline::evaluate(const Tensor& inputs, const Tensor& targets) {
-  for (nn::Module* const stage : stages_) stage->eval();
-  const double loss = run(inputs, targets, false);
-  for (nn::Module* const stage : stages_) stage->train();
-  return loss;
-}
-
-double Pipeline::run(const Tensor& inputs, const Tensor& targets, bool trains) {
-  if (rows_ == 0) agree(inputs);
-  if (rank_ == 0 && inputs.shape() != input_)
-    fail(
-        Errc::invalid_argument,
-        "Pipeline: this batch is {}, the first one was {}; all ranks have agreed on that shape: make another "
-        "Pipeline for another shape",
-        to_string(inputs.shape()), to_string(input_));
-  trains_ = trains;
-  loss_ = count_ = 0;
-  in_flight_ = most_in_flight_ = 0;
-  began_ = Clock::now();
-  timeline_.clear();
-  if (rank_ == schedule_.shape.rank_of(schedule_.shape.stages() - 1)) count_ = options_.loss.count(targets);
-  std::vector<Action> list = schedule_.ranks[static_cast<std::size_t>(rank_)];
-  if (!trains) std::erase_if(list, [](const Action& a) { return !pipeline::is_forward(a.kind); });
-  std::vector<std::function<void()>> at_the_end;
-  for (std::size_t i = 0; i < list.size();) {
-    if (options_.on_last_backward && is_last_backward(list, i))
-      at_the_end.push_back(options_.on_last_backward(list[i].stage / schedule_.shape.ranks));
-    std::size_t end = i;
-    while (end < list.size() && pipeline::is_message(list[end].kind)) ++end;
-    if (end > i)
-      exchange(std::span(list).subspan(i, end - i)), i = end;
-    else
-      compute(list[i++], inputs, targets);
-  }
-  for (auto& [work, tensor] : sends_) work.wait();
-  sends_.clear();
-  for (const auto& finish : at_the_end) finish();
-  return count_ > 0 ? loss_ / count_ : 0;
-}
-
-double Pipeline::now() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
-
-void Pipeline::compute(const Action& action, const Tensor& inputs, const Tensor& targets) {
-  const Key key{action.stage, action.micro_batch};
-  computes_since_ = now();
-  if (action.kind == ActionKind::forward)
-    forward(key, inputs, targets);
-  else if (action.kind == ActionKind::backward_weight)
-    module(action.stage).run_parameter_grads();
+double Pipeline::run(Tensor inputs, Tensor targets, bool trains, CallSite at) {
+  const Agreement::Batch own = look_at(inputs, targets, trains), all = agreement_.begin(own, trains, at);
+  if (all.has_new_shape) agree_on_shapes(inputs, at);
+  std::optional<Evaluating> evaluating;
+  if (trains)
+    needs_zero_grad_ = true;  // until it has come to its end
   else
-    backward(key);
-  timeline_.push_back({action, computes_since_, now()});
-}
-
-// What a stage takes: received, or left by the previous stage on the same rank.
-Tensor Pipeline::take(std::map<Key, Tensor>& from, std::map<Key, Work>& receives, const Key& key) {
-  if (const auto receive = receives.extract(key)) Work(receive.mapped()).wait();
-  return std::move(from.extract(key).mapped());
-}
-
-void Pipeline::forward(const Key& key, const Tensor& inputs, const Tensor& targets) {
-  const auto [stage, j] = key;
-  const std::int64_t first = first_row(j), count = first_row(j + 1) - first;
-  const Tensor in =
-      is_first(stage) ? inputs.narrow(first, count) : take(activations_, activation_receives_, key);
-  computes_since_ = now();
-  nn::Module& layer = module(stage);
-  nn::Position position = layer.position();
-  position.first_row += first;
-  layer.set_position(position);
-  const Tensor out = layer.forward(in);
-  position.first_row -= first;
-  layer.set_position(position);
-  if (trains_)
-    most_in_flight_ = std::max(most_in_flight_, ++in_flight_);
-  else
-    layer.forget_forward();
-  if (is_last(stage)) {
-    PartialLoss loss = options_.loss.of(out, targets.narrow(first, count));
-    loss_ += loss.sum;
-    if (trains_) gradients_[key] = loss.grad.mul_(1 / count_);
-  } else if (schedule_.shape.are_apart(stage, stage + 1)) {
-    outputs_[key] = out;
-  } else {
-    activations_[{stage + 1, j}] = out;
-  }
-}
-
-void Pipeline::backward(const Key& key) {
-  const auto [stage, j] = key;
-  const Tensor grad = take(gradients_, gradient_receives_, key);
-  computes_since_ = now();
-  const Tensor grad_in = module(stage).backward(grad);
-  --in_flight_;
-  if (is_first(stage)) return;
-  (schedule_.shape.are_apart(stage, stage - 1) ? input_grads_[key] : gradients_[{stage - 1, j}]) = grad_in;
-}
-
-// All messages of a step are started together.
-void Pipeline::exchange(std::span<const Action> messages) {
-  std::vector<P2P> operations;
-  for (const auto& [kind, stage, j] : messages) {
-    const Key key{stage, j};
-    const bool goes_up = kind == ActionKind::send_activation || kind == ActionKind::receive_gradient;
-    const int peer = schedule_.shape.rank_of(goes_up ? stage + 1 : stage - 1);
-    Tensor t;
-    if (kind == ActionKind::send_activation) t = outputs_.extract(key).mapped();
-    if (kind == ActionKind::send_gradient) t = input_grads_.extract(key).mapped();
-    if (pipeline::is_receive(kind)) {
-      const bool is_activation = kind == ActionKind::receive_activation;
-      const Tensor& row = (is_activation ? row_in_ : row_out_).at(stage);
-      Shape shape = row.shape();
-      shape[0] = first_row(j + 1) - first_row(j);
-      t = empty(shape, row.dtype(), row.device());
-      (is_activation ? activations_ : gradients_)[key] = t;
-    }
-    operations.push_back({pipeline::is_receive(kind) ? P2P::irecv : P2P::isend, t,
-                          options_.group ? options_.group.global_rank(peer) : peer, options_.group});
-  }
-  std::vector<Work> works = batch_isend_irecv(operations, {}, where_);
-  for (std::size_t i = 0; i < messages.size(); ++i) {
-    const Key key{messages[i].stage, messages[i].micro_batch};
-    if (messages[i].kind == ActionKind::receive_activation)
-      activation_receives_[key] = works[i];
-    else if (messages[i].kind == ActionKind::receive_gradient)
-      gradient_receives_[key] = works[i];
-    else
-      sends_.emplace_back(works[i], operations[i].tensor);
-  }
+    evaluating.emplace(stages_);
+  if (trains && options_.on_begin) options_.on_begin();
+  const auto counted = static_cast<double>(all.counted);
+  Step step(*this,
+            {.inputs = inputs,
+             .targets = targets,
+             .rows = has_all_ ? own.rows : all.rows,
+             .scale = trains ? options_.step_ranks.averaged / counted : 0},
+            agreement_.tag(), at);
+  step.run();
+  const double loss = agreement_.end(options_.step_ranks.counts ? step.loss() : 0, step.error());
+  if (trains) needs_zero_grad_ = false;
+  return loss / counted;
 }
 
 }  // namespace dist
