@@ -78,9 +78,6 @@ GptPipeline::GptPipeline(const nn::GptOptions& gpt, const GptPipelineOptions& op
     stages_.push_back(std::make_unique<nn::GPT>(gpt, slices[static_cast<std::size_t>(stage)], key));
     if (options.prepare) options.prepare(*stages_.back());
     mine.push_back(stages_.back().get());
-    for (nn::Parameter* const parameter : stages_.back()->parameters())
-      if (ranks > 1)
-        place(*parameter).axes.push_back({.name = "pp", .group = options.group, .is_stage = true});
   }
   pipeline_ = std::make_unique<Pipeline>(
       std::move(mine), pipeline::make_schedule(options.schedule, shape),
