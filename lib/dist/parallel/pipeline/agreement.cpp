@@ -154,11 +154,9 @@ void Agreement::fail_different(const Batch& own) {
     if (!(text >> part >> key) || !std::getline(text, has)) continue;
     const auto& first = parts.try_emplace(part, r, key, has).first->second;
     if (first.key != key)
-      fail(Errc::invalid_argument,
-           "{}: rank {} has{}, rank {} has{}; both are of the same part of the batch, so they must belong "
-           "together",
-           call(), ranks_.group.global_rank(static_cast<int>(first.rank)), first.has,
-           ranks_.group.global_rank(static_cast<int>(r)), has);
+      fail(Errc::invalid_argument, "{}: rank {} has{}, rank {} has{}; {}", call(),
+           ranks_.group.global_rank(static_cast<int>(first.rank)), first.has,
+           ranks_.group.global_rank(static_cast<int>(r)), has, own.why_equal);
   }
   fail(Errc::internal, "{}: the ranks have different batches", call());
 }

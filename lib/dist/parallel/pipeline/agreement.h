@@ -41,6 +41,7 @@ class Agreement {
     bool has_new_shape = false;    // apart from the number of rows it is not like the batch before
     std::uint32_t key = 0;         // equal on the ranks of same_batch
     std::string description = {};  // for messages: "inputs [8, 8]"
+    std::string why_equal = {};    // for messages: "they must have the same number of rows"
   };
   // `ranks` with its group and its same_batch.
   explicit Agreement(StepRanks ranks);

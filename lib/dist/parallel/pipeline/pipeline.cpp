@@ -164,6 +164,12 @@ double Pipeline::evaluate(const Tensor& inputs, const Tensor& targets, Caller at
 // What this rank knows of a batch. Inputs and targets become what its stages take of them.
 Agreement::Batch Pipeline::look_at(Tensor& inputs, Tensor& targets, bool trains) {
   Agreement::Batch batch;
+  const char* const equal =
+      options_.same_shape ? "they must have the same shape" : "they must have the same number of rows";
+  batch.why_equal = has_all_
+                        ? "both compute with the same part of the batch, so they must be given the same; its "
+                          "number is data_rank(), not get_rank()"
+                        : equal;
   const bool has_inputs = has_first_ || has_all_, has_targets = has_last_ || has_all_;
   const auto look = [&](const char* what, const Tensor& t) {
     if (!t.is_defined() || t.dim() == 0)
@@ -187,8 +193,7 @@ Agreement::Batch Pipeline::look_at(Tensor& inputs, Tensor& targets, bool trains)
     if (has_inputs) look("inputs", inputs);
     if (has_targets) look("targets", targets);
     if (has_inputs && has_targets && !belong_together())
-      fail(Errc::invalid_argument, "{} do not belong together; they must have the same {}", batch.description,
-           options_.same_shape ? "shape" : "number of rows");
+      fail(Errc::invalid_argument, "{}; {}", batch.description, equal);
     if (has_all_) batch.description += fmt::format(" (checksum {:08x})", batch.key);
     if (has_inputs && inputs.size(0) < schedule_.shape.micro_batches)
       fail(Errc::invalid_argument, "the batch has {}, too few for {} micro-batches",
