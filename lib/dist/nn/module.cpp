@@ -172,6 +172,7 @@ void Module::defer_parameter_grads(bool on) {
 
 // In reverse order of registration, as backward() would.
 void Module::run_parameter_grads() {
+  AbandonIfFailed guard{*this};
   for (const auto& hook : hooks_) hook->before_parameter_grads(*this);
   for (const Child& child : std::views::reverse(children_)) child.module->run_parameter_grads();
   if (!deferred_.empty()) {
@@ -180,6 +181,7 @@ void Module::run_parameter_grads() {
     work();
   }
   for (const auto& hook : std::views::reverse(hooks_)) hook->after_parameter_grads(*this);
+  guard.failed = false;
 }
 
 void Module::zero_grad() {

@@ -60,16 +60,15 @@ void all_reduce_packed(std::span<const Tensor> tensors, ReduceOp op, const Proce
   for (std::size_t i = 0; i < tensors.size(); ++i) Tensor(tensors[i]).copy_(packed.places[i]);
 }
 
-void put_back_gradient(const nn::NamedParameter& named, const Tensor& place) {
-  Tensor& gradient = named.parameter->grad;
-  if (gradient.raw() == place.raw() && gradient.dtype() == place.dtype()) return;
-  if (gradient.shape() != place.shape() || gradient.dtype() != place.dtype() ||
-      gradient.device() != place.device())
+void put_back(Tensor& now, const Tensor& place, std::string_view what, std::string_view parameter) {
+  if (now.is_defined() && now.raw() == place.raw() && now.dtype() == place.dtype()) return;
+  if (!now.is_defined() || now.shape() != place.shape() || now.dtype() != place.dtype() ||
+      now.device() != place.device())
     fail(Errc::invalid_argument,
-         "the gradient of \"{}\" is {} now and was {} when the model was made parallel: call Module::to() "
-         "before that, and do not change the shape of a gradient",
-         named.name, kind_of(gradient), kind_of(place));
-  gradient = Tensor(place).copy_(gradient);
+         "the {} of \"{}\" is {} now and was {} when the model was made parallel: call Module::to() before "
+         "that, and do not change its shape",
+         what, parameter, now.is_defined() ? kind_of(now) : "undefined", kind_of(place));
+  now = Tensor(place).copy_(now);
 }
 
 }  // namespace dist

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "dist/core/tensor.h"
 #include "dist/group/process_group.h"
@@ -19,8 +20,12 @@ Tensor pack(std::span<Tensor* const> tensors);
 void all_reduce_packed(std::span<const Tensor> tensors, ReduceOp op, const ProcessGroup& group,
                        CallSite where);
 
-// Turns the gradient back into the view that pack() made of it: if another tensor has replaced it since,
-// copies that one's elements. Throws Error{invalid_argument} if its shape, dtype or device differs.
-void put_back_gradient(const nn::NamedParameter& named, const Tensor& place);
+// Turns the value or the gradient (`what`) of a parameter back into the view that it was: if another tensor
+// has replaced it since, copies that one's elements. Throws Error{invalid_argument} if its shape, dtype or
+// device differs.
+void put_back(Tensor& now, const Tensor& place, std::string_view what, std::string_view parameter);
+inline void put_back_gradient(const nn::NamedParameter& named, const Tensor& place) {
+  put_back(named.parameter->grad, place, "gradient", named.name);
+}
 
 }  // namespace dist

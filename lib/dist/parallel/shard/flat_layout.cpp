@@ -37,6 +37,13 @@ Tensor FlatLayout::whole(const Tensor& flat, std::size_t i) const {
   return flat.narrow(parts_[i].in_all, parts_[i].rows * parts_[i].width).view(parts_[i].shape);
 }
 
+Tensor FlatLayout::part_of(const Tensor& whole, std::size_t i, int r) const {
+  const std::int64_t width = parts_[i].width;
+  return whole.view({whole.numel()})
+      .narrow(first_row(i, r) * width, rows(i, r) * width)
+      .view(part_shape(i, r));
+}
+
 void FlatLayout::unpack(const Tensor& shards, const Tensor& flat) const {
   for (int r = 0; r < n_; ++r) {
     for (std::size_t i = 0; i < parts_.size(); ++i) {

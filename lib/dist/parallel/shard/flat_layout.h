@@ -33,6 +33,8 @@ class FlatLayout {
   Tensor part(const Tensor& shard, std::size_t i, int r) const;
   // Parameter i in a flat tensor of whole_elements(), as a view.
   Tensor whole(const Tensor& flat, std::size_t i) const;
+  // Rank r's part of a tensor that is all of parameter i, as a view.
+  Tensor part_of(const Tensor& whole, std::size_t i, int r) const;
 
   // Between the shards of all ranks (all_elements) and the whole parameters (whole_elements). Padding becomes
   // 0.

@@ -18,18 +18,31 @@
 //   true, root too          L + 1 and L + 1        L + 1             (n-1)/n 3 W
 //   false                   L + 1 and 0            L + 1             (n-1)/n 2 W
 //
-// The all-gather of the next unit is started before a unit computes, in forward and in backward (in forward
-// from the second step on: the first one shows the order), and a reduce-scatter overlaps with the next unit's
-// backward. If communication is shorter than computation, only the first all-gather of forward, the first
-// one of backward (two if the root is gathered again) and the last reduce-scatter are exposed. With a mesh of
-// two axes, the all-reduce of a unit's sums across the lines overlaps with the next unit's backward, too; the
-// last one is exposed.
+// The all-gather of the next unit is started before a unit computes, in forward and in backward, and a
+// reduce-scatter overlaps with the next unit's backward. The first forward shows the order of the units;
+// where it is not known, in that one and where a later step leaves it, nothing is gathered ahead, and the
+// ranks compare which unit they compute: a few bytes per unit and axis. A gather that nobody has used ends
+// with the forward() or backward() of the outermost unit. If communication is shorter than computation, only
+// the first all-gather of forward, the first one of backward (two if the root is gathered again) and the last
+// reduce-scatter are exposed. With a mesh of two axes, the all-reduce of a unit's sums across the lines
+// overlaps with the next unit's backward, too; the last one is exposed.
 //
 // In backward, a rank holds its own parameters and gradients, 2 W / n bytes, the whole root with its
 // gradients, 2 W_root, and, with units of u bytes, at most (4 + 1 / n) u of these: the one that computes with
 // its gradients, the next one's gather, and the input and output of the last one's reduction. With two axes,
 // the output of the one before, u / n, is under way, too. In mixed precision, the units' and the root's bytes
 // are those of param_dtype, the reduction's those of reduce_dtype, and a gather's input, u / n, is a copy.
+//
+// Parameters that are not trained (Parameter::requires_grad) are gathered like the others; they have no part
+// in reductions, and there is none where no parameter of a unit is trained. Which ones are may change between
+// two steps. A unit in which all are trained or all are not costs least.
+//
+// Parameters are whole during forward() and backward(), and those that are kept gathered between the two.
+// state_dict(), load_state_dict(), to(), checkpoints and an optimizer's step() give them up first, as
+// reshard() does; what you write into a gathered value yourself is lost. A tensor that you put in the place
+// of a value or a gradient counts if it has the same shape, dtype and device, and is refused by name
+// otherwise: so call to() before fully_shard(). After an error in forward() or backward(), zero_grad() and
+// the next step are those of a model that never saw it.
 #pragma once
 
 #include <optional>
@@ -68,16 +81,20 @@ struct FullyShardOptions {
 };
 
 // Shards the module's parameters that are not in a unit yet: they become views of this rank's rows (a rank
-// may have none), and their gradients, too. Every rank of the mesh must call it, on modules with equal
-// values, which are not communicated. From then on forward() and backward() are collectives: every rank of
-// the mesh calls them equally often. backward() adds the mean of the gradients over all ranks of the mesh to
-// this rank's rows. Throws Error{invalid_argument} for a module that is already a unit, and for a tied
-// parameter whose two uses would be in two units; the text says how to fix it.
+// may have none), and their gradients, too; their records (mesh/placed.h) say so. Every rank of the mesh must
+// call it, on modules with equal values, which are not communicated. From then on forward() and backward()
+// are collectives: every rank of the mesh calls them for the same modules in the same order; ranks that do
+// not get Error{mismatch}, which names their units. backward() adds the mean of the gradients over all ranks
+// of the mesh to this rank's rows. Throws Error{invalid_argument} for a module that is already a unit, for a
+// tied parameter whose two uses would be in two units, for parameters that are divided along the mesh already
+// or whose gradients something else reduces, and for a dtype that is not floating point; the text says how to
+// fix it.
 void fully_shard(nn::Module& module, const FullyShardOptions& options = {}, Caller at = Caller::here());
 
 // For several backward() per step. Off: gradients are summed on each rank, unsharded, and nothing is sent;
-// the next backward() with it on reduces the sums. For all units of the module and below. (Left on all the
-// time, each backward() reduces its own gradients, and the sums are of shards: more bytes, less memory.)
+// the next backward() with it on reduces the sums, and zero_grad() forgets them. For all units of the module
+// and below. (Left on all the time, each backward() reduces its own gradients, and the sums are of shards:
+// more bytes, less memory.)
 void set_requires_gradient_sync(nn::Module& module, bool on);
 // With a mesh of two axes. Off: backward() only reduces within a line of shards; the next one with it on
 // reduces the sums across the lines.
@@ -93,7 +110,6 @@ struct ShardedParameter {
   nn::Parameter* parameter;
   Shape shape;             // of the whole parameter
   std::int64_t first_row;  // this rank's rows are [first_row, first_row + parameter->value.size(0))
-  DeviceMesh mesh;         // the unit's
 };
 std::vector<ShardedParameter> sharded_parameters(nn::Module& module);
 // The state with whole parameters, on every rank, under the usual names; collective.

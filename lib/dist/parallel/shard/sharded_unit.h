@@ -1,22 +1,28 @@
-// ShardedUnit: the parameters of one call of fully_shard(), and what happens to them around the module's
-// forward() and backward().
+// ShardedUnit: one call of fully_shard(), and what happens around the module's forward() and backward().
 #pragma once
 
-#include <functional>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "dist/nn/module.h"
-#include "dist/parallel/shard/flat_layout.h"
 #include "dist/parallel/shard/fully_shard.h"
+#include "dist/parallel/shard/unit_gradients.h"
+#include "dist/parallel/shard/unit_passes.h"
+#include "dist/parallel/shard/unit_plan.h"
+#include "dist/parallel/shard/unit_values.h"
 
 namespace dist {
 
-class ShardedUnit final : public nn::ModuleHook {
+class ShardedUnit final : public nn::ModuleHook, public std::enable_shared_from_this<ShardedUnit> {
  public:
+  // The unit of these parameters of the module. From now on it is the root of all units below the module.
   ShardedUnit(nn::Module& module, std::vector<nn::NamedParameter> parameters,
               const FullyShardOptions& options, CallSite where);
+  ~ShardedUnit() override { passes_->remove(*this); }
+  ShardedUnit(const ShardedUnit&) = delete;
+  ShardedUnit& operator=(const ShardedUnit&) = delete;
+  void listen();  // to its parameters
 
   Tensor before_forward(nn::Module& module, const Tensor& input) override;
   Tensor after_forward(nn::Module& module, const Tensor& output) override;
@@ -24,64 +30,35 @@ class ShardedUnit final : public nn::ModuleHook {
   Tensor after_backward(nn::Module& module, const Tensor& grad_input) override;
   void before_parameter_grads(nn::Module& module) override;
   void after_parameter_grads(nn::Module& module) override;
+  void abandon(nn::Module& module) noexcept override;
 
-  void unshard();
-  void reshard();
+  const UnitPlan& plan() const { return plan_; }
+  UnitValues& values() { return values_; }
+  UnitGradients& gradients() { return gradients_; }
 
-  const std::vector<nn::NamedParameter>& parameters() const { return parameters_; }
-  const FlatLayout& layout() const { return layout_; }
-  const FullyShardOptions& options() const { return options_; }
-  const ProcessGroup& group() const { return group_; }
-  bool syncs = true, all_reduces = true;
+  // In the passes that are this unit's forward() or backward().
+  struct Orders {
+    UnitOrder forward, backward, parameter_grads;  // of the last one, empty
+  };
+  Orders& orders() { return orders_; }
 
  private:
-  // Units in the order of their forward(); all units use that of the outermost one.
-  struct Order {
-    std::vector<ShardedUnit*> units;
-    bool is_complete = false;
-  };
-  void join(nn::Module& module);
-  // The unit that comes `step` units after this one in forward, as far as that is known; null for none.
-  ShardedUnit* neighbour(int step) const;
+  using Pass = UnitPasses::Pass;
+  void gather_and_prefetch();
+  void compare_with_other_ranks() const;
+  void settle(std::size_t parameter);
   bool casts_inputs() const;
   bool gives_up_after_forward(const nn::Module& module) const;
 
-  void start_gather();
-  void collect_whole_grads();
-  void restore_parts();
-  void reduce_grads();
-  void keep_whole_sums();
-  void start_reduction();
-  void finish_scatter();
-  void finish_reduction();
-
-  const std::vector<nn::NamedParameter> parameters_;
   const FullyShardOptions options_;
-  const CallSite where_;
-  ProcessGroup group_, replicas_;  // along which parameters are sharded, and those with equal shards
-  const FlatLayout layout_;
-  DType dtype_, gathered_dtype_, computed_dtype_, reduced_dtype_;
+  const UnitPlan plan_;
+  const std::uint64_t number_;  // on every rank, among the units of its group
+  UnitValues values_;
+  UnitGradients gradients_;
+  std::shared_ptr<UnitPasses> passes_;  // shared with the other units of the model
+  Orders orders_;
+  bool is_held_ = false;  // gathered by a recomputation, for the backward() that follows it
   DType given_dtype_ = DType::f32, made_dtype_ = DType::f32;  // of the last forward's input and output
-  Tensor shard_, grads_;  // flat: this rank's parts, which values and gradients are views of
-
-  ShardedUnit* outermost_ = nullptr;
-  Order order_;  // of the outermost unit
-
-  bool is_gathered_ = false;
-  Work gather_;
-  Tensor gathering_;    // the shards of all ranks, until they are unpacked
-  Tensor whole_;        // the whole parameters, flat, while they are gathered
-  Tensor whole_grads_;  // the whole gradients, flat, in backward and between those without reduction
-  Tensor whole_sums_;   // between backwards, if they are reduced in another dtype: in that dtype
-
-  struct Reduction {
-    Work work;  // the reduce-scatter, then, with lines of shards, the all-reduce of its result
-    Tensor in, out;
-  };
-  std::optional<Reduction> reduction_;
-  Tensor unreduced_;  // sums over this line of shards, until they are reduced across lines
-  // Of the outermost unit: whose reduce-scatter and whose all-reduce are under way.
-  ShardedUnit *scattering_ = nullptr, *averaging_ = nullptr;
 };
 
 // The unit of a module, or null.

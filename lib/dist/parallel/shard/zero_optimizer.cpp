@@ -1,9 +1,17 @@
+// ZeroOptimizer: what it makes of the model (check_model, record, arrange), what backward() and zero_grad()
+// notify it of (on_ready, on_cleared), and what a step does.
 #include "dist/parallel/shard/zero_optimizer.h"
 
-#include <ranges>
+#include <algorithm>
+#include <array>
+#include <exception>
 #include <utility>
 
 #include "dist/core/fail.h"
+#include "dist/core/log.h"
+#include "dist/mesh/placed.h"
+#include "dist/parallel/bucket_assignment.h"
+#include "dist/parallel/packed.h"
 
 namespace dist {
 
@@ -13,108 +21,214 @@ constexpr std::string_view role = "zero";
 
 }  // namespace
 
-// Buckets are filled from the last parameter to the first, as gradients become ready.
 ZeroOptimizer::ZeroOptimizer(nn::Module& model, const Factory& factory, const ZeroOptions& options,
                              CallSite where)
     : model_(model),
       options_(options),
       where_(where),
+      rank_(get_rank(options.group, where)),
+      ranks_(get_world_size(options.group, where)),
       parameters_(model.named_parameters()),
-      bucket_of_(parameters_.size()),
       is_ready_(parameters_.size()),
-      rows_(parameters_.size()) {
-  const int rank = get_rank(options.group, where), n = get_world_size(options.group, where);
-  std::vector<std::vector<std::size_t>> filled;
-  std::size_t bytes = options.bucket_bytes;
-  for (std::size_t i = parameters_.size(); i-- > 0;) {
-    const Tensor& value = parameters_[i].parameter->value;
-    const auto differs = [&](std::size_t j) {
-      const Tensor& other = parameters_[j].parameter->value;
-      return other.dtype() != value.dtype() || other.device() != value.device();
-    };
-    if (bytes >= options.bucket_bytes || differs(filled.back().front())) filled.emplace_back(), bytes = 0;
-    filled.back().push_back(i);
-    bytes += value.nbytes();
-  }
-  for (auto& members : filled) {
-    std::vector<Shape> shapes;
-    for (const std::size_t i : members) shapes.push_back(parameters_[i].parameter->value.shape());
-    const Tensor& like = parameters_[members[0]].parameter->value;
-    Bucket b{.members = members,
-             .layout = FlatLayout(shapes, n),
-             .values = {},
-             .grads = {},
-             .shard = {},
-             .of_shard = {},
-             .pending = members.size(),
-             .packed = {},
-             .work = {}};
-    b.values = empty({b.layout.whole_elements()}, like.dtype(), like.device());
-    b.grads = empty({b.layout.whole_elements()}, like.dtype(), like.device());
-    b.shard = zeros({b.layout.shard_elements()}, like.dtype(), like.device());
-    b.of_shard = zeros({b.layout.shard_elements()}, like.dtype(), like.device());
-    for (std::size_t k = 0; k < members.size(); ++k) {
-      const std::size_t i = members[k];
-      nn::Parameter& parameter = *parameters_[i].parameter;
-      Tensor value = b.layout.whole(b.values, k), grad = b.layout.whole(b.grads, k);
-      parameter.value = std::move(value.copy_(parameter.value));
-      parameter.grad = std::move(grad.copy_(parameter.grad));
-      bucket_of_[i] = buckets_.size();
-      rows_[i] = std::make_unique<nn::Parameter>();
-      rows_[i]->value = b.layout.part(b.shard, k, rank);
-      rows_[i]->grad = b.layout.part(b.of_shard, k, rank);
-      parameter.listen(role, this, [this, i] { on_ready(i); });
-    }
-    const Tensor shards = empty({b.layout.all_elements()}, like.dtype(), like.device());
-    b.layout.pack(b.values, shards);
-    b.shard.copy_(shards.narrow(rank * b.layout.shard_elements(), b.layout.shard_elements()));
-    buckets_.push_back(std::move(b));
-  }
+      bucket_of_(parameters_.size()) {
+  check_model();
   std::vector<nn::Parameter*> mine;
-  for (const auto& row : rows_) mine.push_back(row.get());
+  for (const auto& named : parameters_) {
+    rows_.push_back(std::make_unique<nn::Parameter>());
+    rows_.back()->name = named.name;
+    mine.push_back(rows_.back().get());
+  }
+  arrange();
   optimizer_ = factory(std::move(mine));
+  record();
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    nn::Parameter& parameter = *parameters_[i].parameter;
+    parameter.listen(nn::Parameter::Event::grad_is_ready, role, this, [this, i] { on_ready(i); });
+    parameter.listen(nn::Parameter::Event::cleared, role, this, [this, i] { on_cleared(i); });
+  }
 }
 
+// Reductions that no step() will wait for end first, unless an error is on its way.
 ZeroOptimizer::~ZeroOptimizer() {
-  for (const auto& [name, parameter] : parameters_) parameter->stop_listening(role, this);
+  for (Bucket& b : buckets_) {
+    try {
+      if (std::uncaught_exceptions() == 0) b.work.wait();
+    } catch (const Error& error) {
+      log(LogLevel::warn, "ZeroOptimizer: {}", error.what());
+    }
+  }
+  for (const auto& [name, parameter] : parameters_) {
+    parameter->stop_listening(role, this);
+    Placed* const placed = placed_of(*parameter);
+    if (!placed) continue;
+    std::erase_if(placed->axes, [](const PlacedAxis& axis) {
+      return axis.name == role && std::holds_alternative<Partial>(axis.grad_placement);
+    });
+    if (placed->axes.empty() && placed->copy_of.empty()) parameter->division.reset();
+  }
 }
 
+void ZeroOptimizer::check_model() const {
+  for (const auto& [name, parameter] : parameters_)
+    for (const auto& [other, called] :
+         {std::pair("ddp", "a DistributedDataParallel"), std::pair("fully_shard", "fully_shard()"),
+          std::pair("zero", "another ZeroOptimizer")})
+      if (parameter->listener(other))
+        fail(Errc::invalid_argument,
+             "ZeroOptimizer: the gradient of \"{}\" is reduced by {} already; use one of the two", name,
+             called);
+  require_whole("ZeroOptimizer", parameters_, options_.group, where_);
+}
+
+// What the optimizer has is divided as the model is, and then by rows.
+void ZeroOptimizer::record() {
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    Placed& placed = place(*parameters_[i].parameter);
+    auto of_rows = std::make_shared<Placed>(placed);
+    const std::string axis(role);
+    of_rows->axes.push_back(
+        {.name = axis, .group = options_.group, .placement = Shard(0), .grad_placement = Shard(0)});
+    rows_[i]->division = std::move(of_rows);
+    placed.axes.push_back({.name = axis,
+                           .group = options_.group,
+                           .placement = Replicate(),
+                           .grad_placement = Partial(ReduceOp::avg),
+                           .remedy = "call the ZeroOptimizer's clip_grad_norm()"});
+  }
+}
+
+// Buckets are filled from the last parameter to the first, as gradients become ready.
+void ZeroOptimizer::arrange() {
+  std::vector<std::size_t> order;
+  std::vector<GradientSize> sizes;
+  is_trained_.resize(parameters_.size());
+  for (std::size_t i = parameters_.size(); i-- > 0;) {
+    nn::Parameter &parameter = *parameters_[i].parameter, &row = *rows_[i];
+    Tensor& value = parameter.value;
+    if (is_trained_[i] && !parameter.requires_grad()) value = value.clone();  // it leaves its bucket
+    is_trained_[i] = parameter.requires_grad();
+    row.value = FlatLayout({value.shape()}, ranks_).part_of(value, 0, rank_);
+    row.requires_grad(is_trained_[i]);
+    if (!is_trained_[i]) continue;
+    order.push_back(i);
+    sizes.push_back({value.nbytes(), value.dtype(), value.device()});
+  }
+  buckets_.clear();
+  next_ = 0;
+  for (auto& members : assign_buckets(sizes, std::array{options_.bucket_bytes})) {
+    for (std::size_t& member : members) member = order[member];
+    buckets_.push_back(make_bucket(std::move(members)));
+  }
+}
+
+ZeroOptimizer::Bucket ZeroOptimizer::make_bucket(std::vector<std::size_t> members) {
+  std::vector<Shape> shapes;
+  for (const std::size_t i : members) shapes.push_back(parameters_[i].parameter->value.shape());
+  const FlatLayout layout(shapes, ranks_);
+  const Tensor& like = parameters_[members[0]].parameter->value;
+  const auto flat = [&](std::int64_t elements) { return zeros({elements}, like.dtype(), like.device()); };
+  Bucket b{.members = std::move(members),
+           .layout = layout,
+           .values = flat(layout.whole_elements()),
+           .grads = flat(layout.whole_elements()),
+           .reduced = flat(layout.shard_elements()),
+           .pending = shapes.size()};
+  for (std::size_t k = 0; k < b.members.size(); ++k) {
+    const std::size_t i = b.members[k];
+    nn::Parameter& parameter = *parameters_[i].parameter;
+    put_back(parameter.value, layout.whole(b.values, k), "value", parameters_[i].name);
+    put_back(parameter.grad, layout.whole(b.grads, k), "gradient", parameters_[i].name);
+    rows_[i]->value = layout.part_of(parameter.value, k, rank_);
+    rows_[i]->grad = layout.part(b.reduced, k, rank_);
+    bucket_of_[i] = buckets_.size();
+  }
+  return b;
+}
+
+// The first gradient of a backward() finds out whether other parameters are trained than before.
 void ZeroOptimizer::on_ready(std::size_t parameter) {
+  const auto is_new = [&](std::size_t i) {
+    return parameters_[i].parameter->requires_grad() != is_trained_[i];
+  };
+  if (std::ranges::find(is_ready_, true) == is_ready_.end())
+    for (std::size_t i = 0; i < parameters_.size(); ++i)
+      if (is_new(i)) arrange();
   if (is_ready_[parameter])
     fail(Errc::invalid_argument,
-         "ZeroOptimizer: the gradient of \"{}\" is ready a second time since the last step(): call step() "
-         "after "
-         "each backward()",
+         "ZeroOptimizer: the gradient of \"{}\" is ready a second time since the last step(): call step() or "
+         "zero_grad() after each backward()",
          parameters_[parameter].name);
   is_ready_[parameter] = true;
-  Bucket& b = buckets_[bucket_of_[parameter]];
-  if (--b.pending > 0) return;
-  b.packed = empty({b.layout.all_elements()}, b.grads.dtype(), b.grads.device());
-  b.layout.pack(b.grads, b.packed);
-  b.work = reduce_scatter_tensor(b.of_shard, b.packed, ReduceOp::avg,
-                                 {.group = options_.group, .async_op = true}, where_);
+  --buckets_[bucket_of_[parameter]].pending;
+  start_full_buckets();
 }
 
-void ZeroOptimizer::step() {
+// In their order, on all ranks alike.
+void ZeroOptimizer::start_full_buckets() {
+  for (; next_ < buckets_.size() && buckets_[next_].pending == 0; ++next_) {
+    Bucket& b = buckets_[next_];
+    if (b.packed.is_defined()) continue;  // it was started before one in front of it was cleared
+    for (std::size_t k = 0; k < b.members.size(); ++k)
+      put_back_gradient(parameters_[b.members[k]], b.layout.whole(b.grads, k));
+    b.packed = empty({b.layout.all_elements()}, b.grads.dtype(), b.grads.device());
+    b.layout.pack(b.grads, b.packed);
+    b.work = reduce_scatter_tensor(b.reduced, b.packed, ReduceOp::avg,
+                                   {.group = options_.group, .async_op = true}, where_);
+  }
+}
+
+// What was reduced of it is not wanted any more.
+void ZeroOptimizer::on_cleared(std::size_t parameter) {
+  if (!is_ready_[parameter]) return;
+  is_ready_[parameter] = false;
+  const std::size_t bucket = bucket_of_[parameter];
+  Bucket& b = buckets_[bucket];
+  ++b.pending;
+  next_ = std::min(next_, bucket);
+  std::exchange(b.work, {}).wait();
+  b.packed = {};
+}
+
+void ZeroOptimizer::finish_reductions(std::string_view call) {
   for (std::size_t i = 0; i < parameters_.size(); ++i)
-    if (!is_ready_[i])
+    if (parameters_[i].parameter->requires_grad() && !is_ready_[i])
       fail(
           Errc::invalid_argument,
-          "ZeroOptimizer: \"{}\" got no gradient since the last step(), and the other ranks wait for it; run "
-          "backward() first, through the whole model",
-          parameters_[i].name);
+          "ZeroOptimizer: {}: \"{}\" got no gradient since the last step(), and the other ranks wait for it; "
+          "run backward() first, through the whole model",
+          call, parameters_[i].name);
   for (Bucket& b : buckets_)
     std::exchange(b.work, {}).wait();  // a Work keeps the memory that it reads and writes
-  optimizer_->step();
+}
+
+nn::Norm ZeroOptimizer::clip_grad_norm(double max_norm, const nn::ClipOptions& options) {
+  finish_reductions("clip_grad_norm()");
+  std::vector<nn::NamedParameter> rows;
+  for (const auto& row : rows_) rows.push_back({row->name, row.get()});
+  return nn::clip_grad_norm(rows, max_norm, options);
+}
+
+void ZeroOptimizer::step(Caller at) {
+  finish_reductions("step()");
+  for (const Bucket& b : buckets_)
+    for (std::size_t k = 0; k < b.members.size(); ++k)
+      put_back(parameters_[b.members[k]].parameter->value, b.layout.whole(b.values, k), "value",
+               parameters_[b.members[k]].name);
+  optimizer_->step(at);
   // All gathers at once: each is unpacked while the next ones travel.
-  for (Bucket& b : buckets_)
-    b.work = all_gather_into_tensor(b.packed, b.shard, {.group = options_.group, .async_op = true}, where_);
+  for (Bucket& b : buckets_) {
+    const Tensor mine = zeros({b.layout.shard_elements()}, b.values.dtype(), b.values.device());
+    for (std::size_t k = 0; k < b.members.size(); ++k)
+      b.layout.part(mine, k, rank_).copy_(rows_[b.members[k]]->value);
+    b.work = all_gather_into_tensor(b.packed, mine, {.group = options_.group, .async_op = true}, where_);
+  }
   for (Bucket& b : buckets_) {
     std::exchange(b.work, {}).wait();
     b.layout.unpack(std::exchange(b.packed, {}), b.values);
     b.pending = b.members.size();
   }
   is_ready_.assign(parameters_.size(), false);
+  next_ = 0;
 }
 
 }  // namespace dist
