@@ -4,6 +4,9 @@
 // Error{mismatch}. Ranks that all give up the same steps go on together.
 #pragma once
 
+#include <cstddef>
+#include <utility>
+
 #include "dist/group/group_state.h"
 #include "dist/group/process_group.h"
 
@@ -19,5 +22,23 @@ inline void give_up_step(const ProcessGroup& of) noexcept {
   } catch (const Error&) {  // the group has ended
   }
 }
+
+// The forwards of a model in training that wait for their backward. One too many, and the oldest never gets
+// one: that step was given up, between forward and backward, without an error that the model could see.
+class OpenSteps {
+ public:
+  // A forward of a model that keeps `kept` of them has ended. Returns whether a step was given up.
+  bool forward(std::size_t kept) {
+    if (open_ < kept) return ++open_, false;
+    open_ = kept;
+    return true;
+  }
+  void backward() { open_ -= open_ > 0 ? 1 : 0; }
+  // All of them are, because of an error. Returns whether a step was under way.
+  bool abandon() noexcept { return std::exchange(open_, 0) > 0; }
+
+ private:
+  std::size_t open_ = 0;
+};
 
 }  // namespace dist

@@ -149,6 +149,7 @@ void Module::set_position(const Position& position) {
 void Module::set_forwards_kept(std::size_t depth) {
   if (depth < 1) fail(Errc::invalid_argument, "{}: at least one forward() is kept, not {}", str(), depth);
   visit("", [depth](const std::string&, Module& module) {
+    module.forwards_kept_ = depth;
     for (KeptBase* const kept : module.kept_) kept->set_depth(depth);
   });
 }

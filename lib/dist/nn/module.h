@@ -109,6 +109,7 @@ class Module {
   // How many forward() of this module and all below it can wait for their backward(), which takes the oldest
   // first: initially 1. A pipeline has several under way. One too many drops the oldest.
   void set_forwards_kept(std::size_t depth);
+  std::size_t forwards_kept() const { return forwards_kept_; }
   // Drops what the last forward() of this module and all below it kept.
   void forget_forward();
   // Drops what all of them kept, deferred gradients, and what hooks have under way: a step is given up.
@@ -181,6 +182,7 @@ class Module {
   std::vector<std::shared_ptr<ModuleHook>> hooks_;
   std::deque<std::function<void()>> deferred_;  // the parameters' gradients of each backward()
   Position position_;
+  std::size_t forwards_kept_ = 1;
   bool defers_ = false;
   bool training_ = true;
 };

@@ -48,46 +48,4 @@ void reshard(nn::Module& module) {
   for (ShardedUnit* const unit : units_below(module)) unit->values().release();
 }
 
-namespace {
-
-Tensor whole_of(const nn::Parameter& parameter, const Tensor& part) {
-  const Placed* const placed = placed_of(parameter);
-  return placed ? placed->full_tensor(part) : part;
-}
-
-}  // namespace
-
-std::vector<ShardedParameter> sharded_parameters(nn::Module& module) {
-  std::vector<ShardedParameter> all;
-  for (const auto& [name, parameter] : module.named_parameters()) {
-    parameter->notify(nn::Parameter::Event::settle);
-    for (const ShardedUnit* const unit : units_below(module)) {
-      const auto& members = unit->plan().parameters;
-      const auto at = std::ranges::find(members, parameter, &nn::NamedParameter::parameter);
-      if (at == members.end()) continue;
-      const auto i = static_cast<std::size_t>(at - members.begin());
-      const FlatLayout& layout = unit->plan().layout;
-      all.push_back({name, parameter, layout.whole_shape(i), layout.first_row(i, unit->plan().rank)});
-    }
-  }
-  return all;
-}
-
-nn::StateDict unsharded_state_dict(nn::Module& module) {
-  nn::StateDict state;
-  for (const auto& [name, parameter] : module.named_parameters()) {
-    parameter->notify(nn::Parameter::Event::settle);
-    state.push_back({name, whole_of(*parameter, parameter->value)});
-  }
-  for (const auto& [name, buffer] : module.named_buffers()) state.push_back({name, buffer->value});
-  return state;
-}
-
-nn::StateDict unsharded_gradients(nn::Module& module) {
-  nn::StateDict state;
-  for (const auto& [name, parameter] : module.named_parameters())
-    if (parameter->grad.is_defined()) state.push_back({name, whole_of(*parameter, parameter->grad)});
-  return state;
-}
-
 }  // namespace dist

@@ -51,6 +51,7 @@
 
 #include "dist/mesh/device_mesh.h"
 #include "dist/nn/module.h"
+#include "dist/parallel/full_state.h"
 
 namespace dist {
 
@@ -104,17 +105,8 @@ void set_requires_all_reduce(nn::Module& module, bool on);
 void unshard(nn::Module& module);
 void reshard(nn::Module& module);
 
-// Where this rank's rows of a parameter are in the whole one.
-struct ShardedParameter {
-  std::string name;  // in the module asked
-  nn::Parameter* parameter;
-  Shape shape;             // of the whole parameter
-  std::int64_t first_row;  // this rank's rows are [first_row, first_row + parameter->value.size(0))
-};
-std::vector<ShardedParameter> sharded_parameters(nn::Module& module);
-// The state with whole parameters, on every rank, under the usual names; collective.
-nn::StateDict unsharded_state_dict(nn::Module& module);
-// The gradients in the same way.
-nn::StateDict unsharded_gradients(nn::Module& module);
+// Of a module that is fully sharded, by these names, too (full_state.h).
+inline nn::StateDict unsharded_state_dict(nn::Module& module) { return full_state_dict(module); }
+inline nn::StateDict unsharded_gradients(nn::Module& module) { return full_gradients(module); }
 
 }  // namespace dist

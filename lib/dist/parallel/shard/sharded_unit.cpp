@@ -121,12 +121,15 @@ Tensor ShardedUnit::before_forward(nn::Module&, const Tensor& input) {
 Tensor ShardedUnit::after_forward(nn::Module& module, const Tensor& output) {
   if (!is_held_ && gives_up_after_forward(module)) values_.release();
   passes_->end(*this);
+  if (module.is_training() && passes_->is_root(*this) && steps_.forward(module.forwards_kept()))
+    give_up_step();
   made_dtype_ = output.dtype();
   return in_dtype(output, options_.mixed_precision.output_dtype.value_or(made_dtype_));
 }
 
 Tensor ShardedUnit::before_backward(nn::Module&, const Tensor& grad_output) {
   passes_->begin(*this, Pass::backward);
+  steps_.backward();
   const bool was_held = std::exchange(is_held_, false);
   if (!was_held || !values_.are_gathered()) gather_and_prefetch();
   gradients_.attach();
@@ -154,7 +157,12 @@ void ShardedUnit::after_parameter_grads(nn::Module&) {
   passes_->end(*this);
 }
 
+void ShardedUnit::give_up_step() const noexcept {
+  for (const PlacedAxis& axis : plan_.axes) dist::give_up_step(axis.group);
+}
+
 void ShardedUnit::abandon(nn::Module&) noexcept {
+  steps_.abandon();
   values_.abandon();
   gradients_.abandon(passes_->reductions);
   is_held_ = false;

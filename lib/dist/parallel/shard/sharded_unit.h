@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "dist/group/given_up.h"
 #include "dist/nn/module.h"
 #include "dist/parallel/shard/fully_shard.h"
 #include "dist/parallel/shard/unit_gradients.h"
@@ -22,7 +23,8 @@ class ShardedUnit final : public nn::ModuleHook, public std::enable_shared_from_
   ~ShardedUnit() override { passes_->remove(*this); }
   ShardedUnit(const ShardedUnit&) = delete;
   ShardedUnit& operator=(const ShardedUnit&) = delete;
-  void listen();  // to its parameters
+  void listen();                       // to its parameters
+  void give_up_step() const noexcept;  // on its groups
 
   Tensor before_forward(nn::Module& module, const Tensor& input) override;
   Tensor after_forward(nn::Module& module, const Tensor& output) override;
@@ -57,6 +59,7 @@ class ShardedUnit final : public nn::ModuleHook, public std::enable_shared_from_
   UnitGradients gradients_;
   std::shared_ptr<UnitPasses> passes_;  // shared with the other units of the model
   Orders orders_;
+  OpenSteps steps_;       // of the root
   bool is_held_ = false;  // gathered by a recomputation, for the backward() that follows it
   DType given_dtype_ = DType::f32, made_dtype_ = DType::f32;  // of the last forward's input and output
 };

@@ -73,6 +73,7 @@ void UnitPasses::end(ShardedUnit& unit, bool is_last) {
 void UnitPasses::abandon(const ShardedUnit& unit) noexcept {
   if (outermost_ != &unit) return;
   order().abandon();
+  unit.give_up_step();
   pass_ = Pass::none, outermost_ = nullptr;
 }
 
