@@ -69,10 +69,14 @@ class FakeConvolution final : public nn::Convolution {
 
   Tensor forward(const Tensor& input, const Tensor& weight, const Tensor& bias) override {
     const Located at(device_);
+    last_ = input.device();
     Tensor out = empty(shape_.output(), input.dtype(), input.device());
     run(input.device(), [plain = plain_, to = at(out), x = at(input), w = at(weight),
                          b = at(bias)]() mutable { to.copy_(plain->forward(x, w, b)); });
     return out;
+  }
+  void forget_input() override {
+    run(last_, [plain = plain_] { plain->forget_input(); });
   }
   void backward_parameters(Tensor grad_weight, Tensor grad_bias, const Tensor& grad_output) override {
     const Located at(device_);
@@ -96,6 +100,7 @@ class FakeConvolution final : public nn::Convolution {
   FakeDevice& device_;
   const nn::ConvolutionShape shape_;
   const std::shared_ptr<nn::Convolution> plain_;
+  Device last_ = cpu;
 };
 
 class FakeLayers final : public nn::Ops {

@@ -1,6 +1,7 @@
 #include "dist/nn/adam.h"
 
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "dist/nn/runs.h"
@@ -33,30 +34,43 @@ AdamW::AdamW(std::span<const ParameterGroup> groups, AdamWOptions options)
 AdamW::AdamW(std::vector<Parameter*> parameters, AdamWOptions options)
     : AdamW(std::array{ParameterGroup{std::move(parameters)}}, options) {}
 
-StateDict Adam::initial_state() const {
-  StateDict state{{"step", zeros({}, DType::i64, cpu)}};
-  for (std::size_t i = 0; i < parameters().size(); ++i) {
-    state.push_back({std::to_string(i) + ".exp_avg", zeros_for(i)});
-    state.push_back({std::to_string(i) + ".exp_avg_sq", zeros_for(i)});
-  }
-  return state;
+StateDict Adam::common_state() const { return {{"step", zeros({}, DType::i64, cpu)}}; }
+
+std::vector<std::string> Adam::state_names() const { return {"exp_avg", "exp_avg_sq"}; }
+
+void Adam::begin_late(std::size_t i, StateDict& state) const {
+  state.push_back({own_step(i), zeros({}, DType::i64, cpu)});
 }
 
+// Parameters that have taken equally many steps are updated together: usually all.
 void Adam::step_on(StateDict& state) {
-  const auto t = static_cast<double>(++state[0].tensor.data<std::int64_t>()[0]);
+  const std::int64_t steps = ++state[0].tensor.data<std::int64_t>()[0];
+  const bool has_own_steps = state.back().name.starts_with("step.");  // they come last
+  std::map<std::int64_t, std::vector<AdamItem>> lists;
+  for (std::size_t i = 0; i < parameters().size(); ++i) {
+    const Tensor* const found = has_own_steps ? find(state, own_step(i)) : nullptr;
+    Tensor own = found ? *found : Tensor();
+    if (!is_trained(i)) {
+      if (has_state(i) && !own.is_defined())
+        state.push_back({own_step(i), full({}, steps - 1, DType::i64, cpu)});
+      continue;
+    }
+    const std::size_t at = first_entry(i);
+    lists[own.is_defined() ? ++own.data<std::int64_t>()[0] : steps].push_back(
+        {weight(i), parameters()[i]->grad, state[at].tensor, state[at + 1].tensor, lr_of(i),
+         weight_decay_of(i), rounded(i)});
+  }
   const auto [beta1, beta2] = options_.betas;
-  const AdamStep step{.beta1 = beta1,
-                      .beta2 = beta2,
-                      .eps = options_.eps,
-                      .correction1 = 1 - std::pow(beta1, t),
-                      .correction2 = 1 - std::pow(beta2, t),
-                      .decoupled = decoupled_};
-  std::vector<AdamItem> list;
-  for (std::size_t i = 0; i < parameters().size(); ++i)
-    list.push_back({weight(i), parameters()[i]->grad, state[1 + 2 * i].tensor, state[2 + 2 * i].tensor,
-                    lr_of(i), weight_decay_of(i), rounded(i)});
-  for_each_run(std::span<const AdamItem>(list),
-               [&step](const Ops& ops, std::span<const AdamItem> run) { ops.adam(run, step); });
+  for (const auto& [t, list] : lists) {
+    const AdamStep step{.beta1 = beta1,
+                        .beta2 = beta2,
+                        .eps = options_.eps,
+                        .correction1 = 1 - std::pow(beta1, static_cast<double>(t)),
+                        .correction2 = 1 - std::pow(beta2, static_cast<double>(t)),
+                        .decoupled = decoupled_};
+    for_each_run(std::span<const AdamItem>(list),
+                 [&step](const Ops& ops, std::span<const AdamItem> run) { ops.adam(run, step); });
+  }
 }
 
 }  // namespace dist::nn

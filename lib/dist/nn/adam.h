@@ -24,7 +24,7 @@ struct AdamOptions {
 };
 
 // Its state has "step" (t, [] i64), "0.exp_avg" (m), "0.exp_avg_sq" (v), and so on, then the master weights,
-// "0.master_param".
+// "0.master_param". A parameter that was not trained in some of these steps has a t of its own, "step.0".
 class Adam : public Optimizer {
  public:
   // Throws Error{invalid_argument} for options below 0 and betas outside [0, 1).
@@ -35,7 +35,9 @@ class Adam : public Optimizer {
   Adam(std::string name, std::span<const ParameterGroup> groups, AdamOptions options, bool decoupled);
 
  private:
-  StateDict initial_state() const override;
+  StateDict common_state() const override;
+  std::vector<std::string> state_names() const override;
+  void begin_late(std::size_t i, StateDict& state) const override;
   void step_on(StateDict& state) override;
 
   AdamOptions options_;

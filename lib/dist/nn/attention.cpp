@@ -78,7 +78,8 @@ CausalSelfAttention::Parts CausalSelfAttention::parts_of(const Tensor& qkv) cons
 
 Tensor CausalSelfAttention::run_forward(const Tensor& input) {
   if (input.dim() != 3) fail_shape(str(), input, "[batch, time, width]");
-  const Tensor qkv = c_attn_.forward(input);
+  bool needs_grad = wants_input_grad();
+  const Tensor qkv = forward_child(c_attn_, input, needs_grad);
   const Parts parts = parts_of(qkv);
   const std::int64_t batch = qkv.size(0), time = qkv.size(1), heads = parts.q.count;
   AttentionOptions options;
@@ -94,13 +95,15 @@ Tensor CausalSelfAttention::run_forward(const Tensor& input) {
   Tensor out = empty({batch, time, heads * size_}, qkv.dtype(), qkv.device());
   Tensor lse = empty({batch, heads, time}, compute_dtype(qkv.dtype()), qkv.device());
   core_->forward({out, 0, heads, size_}, lse, parts.q, parts.k, parts.v, options);
-  forwards_.keep({qkv, out, lse, options, runs});
-  return resid_dropout_.forward(c_proj_.forward(out));
+  if (needs_grad) forwards_.keep({qkv, out, lse, options, runs});
+  out = forward_child(c_proj_, out, needs_grad);
+  return forward_child(resid_dropout_, out, needs_grad);
 }
 
 Tensor CausalSelfAttention::run_backward(const Tensor& grad_output) {
-  const Forward forward = forwards_.take();
   const Tensor grad_out = c_proj_.backward(resid_dropout_.backward(grad_output));
+  if (!grad_out.is_defined()) return {};  // neither c_attn nor anything before it is trained
+  const Forward forward = forwards_.take();
   const Tensor grad_qkv = zeros_like(forward.qkv);
   const Parts parts = parts_of(forward.qkv), grads = parts_of(grad_qkv);
   const std::int64_t heads = parts.q.count;

@@ -48,8 +48,8 @@ Tensor BatchNorm2d::run_backward(const Tensor& grad_output) {
   ops_for(grad_input.device())
       .batch_norm_backward({weight_.grad, bias_.grad, grad_input}, grad_output, kept.input, kept.norm,
                            kept.training);
-  bias_.grad_is_ready();
-  weight_.grad_is_ready();
+  if (bias_.requires_grad()) bias_.grad_is_ready();
+  if (weight_.requires_grad()) weight_.grad_is_ready();
   return grad_input;
 }
 

@@ -89,7 +89,9 @@ Norm clip_grad_norm(std::span<const NamedParameter> parameters, double max_norm,
 Norm clip_grad_norm(const std::vector<Parameter*>& parameters, double max_norm, const ClipOptions& options) {
   std::vector<NamedParameter> numbered;
   for (Parameter* const parameter : parameters)
-    numbered.push_back({fmt::format("parameter {}", numbered.size()), parameter});
+    numbered.push_back(
+        {parameter->name.empty() ? fmt::format("parameter {}", numbered.size()) : parameter->name,
+         parameter});
   return clip_grad_norm(numbered, max_norm, options);
 }
 

@@ -38,26 +38,33 @@ Tensor Conv2d::run_forward(const Tensor& input) {
     plan_ = plan;
   }
   if (idle_.empty()) idle_.push_back(ops_for(plan.device).make_convolution(plan.shape, plan.dtype));
-  Forward forward{input, std::move(plan), std::move(idle_.back())};
+  Forward forward{std::move(plan), std::move(idle_.back())};
   idle_.pop_back();
   Tensor out = forward.convolution->forward(input, weight_.value, bias_.value);
-  if (auto gone = forwards_.keep(std::move(forward))) put_back(std::move(*gone));
+  if (!weight_.requires_grad()) forward.convolution->forget_input();
+  if (!needs_backward())
+    put_back(std::move(forward));
+  else if (auto gone = forwards_.keep(std::move(forward)))
+    put_back(std::move(*gone));
   return out;
 }
 
 Tensor Conv2d::run_backward(const Tensor& grad_output) {
   Forward forward = forwards_.take();
-  check_grad_output(str(), grad_output, forward.plan.shape.output(), forward.input);
+  check_grad_output(str(), grad_output, forward.plan.shape.output(), weight_.value);
   Convolution& convolution = *forward.convolution;
-  convolution.backward_parameters(weight_.grad, bias_.grad, grad_output);
-  if (has_bias_) bias_.grad_is_ready();
-  weight_.grad_is_ready();
-  Tensor grad_input = wants_input_grad_ ? convolution.backward_input(grad_output, weight_.value) : Tensor();
+  if (has_bias_ && bias_.requires_grad() && !weight_.requires_grad())
+    ops_for(grad_output.device()).add_channel_sums(bias_.grad, grad_output);
+  if (weight_.requires_grad()) convolution.backward_parameters(weight_.grad, bias_.grad, grad_output);
+  if (has_bias_ && bias_.requires_grad()) bias_.grad_is_ready();
+  if (weight_.requires_grad()) weight_.grad_is_ready();
+  Tensor grad_input = wants_input_grad() ? convolution.backward_input(grad_output, weight_.value) : Tensor();
   put_back(std::move(forward));
   return grad_input;
 }
 
 void Conv2d::put_back(Forward done) {
+  done.convolution->forget_input();
   if (done.plan == plan_) idle_.push_back(std::move(done.convolution));
 }
 

@@ -26,7 +26,6 @@ class Conv2d : public Module {
   Conv2d(std::int64_t in, std::int64_t out, std::int64_t kernel, Conv2dOptions options = {});
 
   std::string str() const override;  // "Conv2d(1, 16, kernel 5, stride 1, padding 2)"
-  void skip_input_grad() override { wants_input_grad_ = false; }
 
  private:
   Tensor run_forward(const Tensor& input) override;
@@ -35,7 +34,6 @@ class Conv2d : public Module {
   std::int64_t in_, out_;
   Windows windows_;
   bool has_bias_;
-  bool wants_input_grad_ = true;
   Parameter weight_, bias_;
 
   // Made for the last shape: all batches have the same shape, except the last one of an epoch.
@@ -48,7 +46,6 @@ class Conv2d : public Module {
   Plan plan_;
   std::vector<std::unique_ptr<Convolution>> idle_;  // of the plan; one is in use per forward() that is kept
   struct Forward {
-    Tensor input;
     Plan plan;
     std::unique_ptr<Convolution> convolution;
   };

@@ -27,7 +27,12 @@ ConvNet::ConvNet(std::int64_t classes) : fc_(32 * 7 * 7, classes) {
   register_module("fc", fc_);
 }
 
-Tensor ConvNet::run_forward(const Tensor& input) { return fc_.forward(cnn_.forward(input)); }
+Tensor ConvNet::run_forward(const Tensor& input) {
+  bool needs_grad = wants_input_grad();
+  const Tensor features = forward_child(cnn_, input, needs_grad);
+  return forward_child(fc_, features, needs_grad);
+}
+
 Tensor ConvNet::run_backward(const Tensor& grad_output) { return cnn_.backward(fc_.backward(grad_output)); }
 
 }  // namespace dist::nn

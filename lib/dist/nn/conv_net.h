@@ -16,7 +16,6 @@ class ConvNet : public Module {
  public:
   explicit ConvNet(std::int64_t classes = 10);
 
-  void skip_input_grad() override { cnn_.skip_input_grad(); }
   std::string str() const override { return "ConvNet"; }
 
  private:

@@ -34,6 +34,12 @@ T* elements(const Tensor& t) {
   return static_cast<T*>(t.raw());
 }
 
+// null for an undefined tensor
+template <class T>
+T* elements_or_null(const Tensor& t) {
+  return t.is_defined() ? elements<T>(t) : nullptr;
+}
+
 // Rows of a tensor [..., width].
 struct Rows {
   std::int64_t count, width;

@@ -12,6 +12,7 @@ Embedding::Embedding(std::int64_t rows, std::int64_t width) : rows_(rows) {
     fail(Errc::invalid_argument, "Embedding({}, {}): sizes must be at least 1", rows, width);
   weight_.initialize(normal({rows, width}, 1));
   register_parameter("weight", weight_);
+  skip_input_grad();
 }
 
 std::string Embedding::str() const { return fmt::format("Embedding({}, {})", rows_, weight_.value.size(1)); }

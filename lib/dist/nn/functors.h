@@ -172,22 +172,22 @@ struct NormBackward {
   using C = ComputeType<T>;
   const T* weight;
   const C *mean, *invstd;
-  T *grad_weight, *grad_bias;
+  T *grad_weight, *grad_bias;  // null: not wanted
   bool training;
 
   NormBackward(const NormTensors& n, const Ops::NormGrads& grads, bool in_training)
       : weight(elements<T>(n.weight)),
         mean(elements<C>(n.mean)),
         invstd(elements<C>(n.invstd)),
-        grad_weight(elements<T>(grads.weight)),
-        grad_bias(elements<T>(grads.bias)),
+        grad_weight(elements_or_null<T>(grads.weight)),
+        grad_bias(elements_or_null<T>(grads.bias)),
         training(in_training) {}
 
   // of_g: the sum of g; of_g_x: the sum of g (x - mean); both over `count` values.
   DIST_HD Plane operator()(std::int64_t k, double of_g, double of_g_x, double count) const {
     const double scale = invstd[k], factor = weight[k] * scale;
-    accumulate(grad_bias[k], of_g);
-    accumulate(grad_weight[k], of_g_x * scale);
+    if (grad_bias) accumulate(grad_bias[k], of_g);
+    if (grad_weight) accumulate(grad_weight[k], of_g_x * scale);
     if (!training) return {factor, 0, 0};
     const double slope = -factor * scale * scale * of_g_x / count;
     return {factor, slope, -factor * of_g / count - slope * mean[k]};

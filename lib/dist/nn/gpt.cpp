@@ -62,24 +62,28 @@ Mlp::Mlp(const GptOptions& options, std::uint64_t layer)
 }
 
 Tensor Mlp::run_forward(const Tensor& input) {
-  Forward forward{up_.forward(input), {}, {}};
+  bool needs_grad = wants_input_grad(), gate_needs_grad = needs_grad;
+  Forward forward{forward_child(up_, input, needs_grad), {}, {}};
   const Ops& ops = ops_for(input.device());
   Tensor hidden = empty_like(forward.up);
   if (gated_) {
-    forward.gate = gate_->forward(input);
+    forward.gate = forward_child(*gate_, input, gate_needs_grad);
+    needs_grad = needs_grad || gate_needs_grad;
     forward.active = empty_like(forward.gate);
     ops.activate(forward.active, forward.gate, Activation::silu);
     hidden.copy_(forward.active).mul_(forward.up);
   } else {
     ops.activate(hidden, forward.up, Activation::gelu);
   }
-  forwards_.keep(std::move(forward));
-  return dropout_.forward(down_.forward(hidden));
+  if (needs_grad) forwards_.keep(std::move(forward));
+  hidden = forward_child(down_, hidden, needs_grad);
+  return forward_child(dropout_, hidden, needs_grad);
 }
 
 Tensor Mlp::run_backward(const Tensor& grad_output) {
-  const Forward forward = forwards_.take();
   Tensor grad = down_.backward(dropout_.backward(grad_output));
+  if (!grad.is_defined()) return {};  // nothing before down_ is trained
+  const Forward forward = forwards_.take();
   const Ops& ops = ops_for(grad.device());
   if (!gated_) {
     ops.activate_backward(grad, grad, forward.up, Activation::gelu);
@@ -88,7 +92,8 @@ Tensor Mlp::run_backward(const Tensor& grad_output) {
   const Tensor grad_gate = grad.clone().mul_(forward.up);
   Tensor grad_input = up_.backward(grad.mul_(forward.active));
   ops.activate_backward(grad_gate, grad_gate, forward.gate, Activation::silu);
-  return grad_input.add_(gate_->backward(grad_gate));
+  const Tensor of_gate = gate_->backward(grad_gate);
+  return grad_input.is_defined() ? grad_input.add_(of_gate) : grad_input;
 }
 
 Block::Block(const GptOptions& options, std::uint64_t layer)
@@ -103,13 +108,20 @@ Block::Block(const GptOptions& options, std::uint64_t layer)
 }
 
 Tensor Block::run_forward(const Tensor& input) {
-  const Tensor x = input + attn_.forward(ln_1_->forward(input));
-  return x + mlp_.forward(ln_2_->forward(x));
+  bool needs_grad = wants_input_grad();
+  const auto branch = [&needs_grad](Module& norm, Module& layer, const Tensor& x) {
+    return x + forward_child(layer, forward_child(norm, x, needs_grad), needs_grad);
+  };
+  return branch(*ln_2_, mlp_, branch(*ln_1_, attn_, input));
 }
 
 Tensor Block::run_backward(const Tensor& grad_output) {
-  const Tensor grad = grad_output + ln_2_->backward(mlp_.backward(grad_output));
-  return grad + ln_1_->backward(attn_.backward(grad));
+  const auto branch = [](Module& norm, Module& layer, const Tensor& grad) {
+    const Tensor of_branch = norm.backward(layer.backward(grad));
+    return of_branch.is_defined() ? grad + of_branch : of_branch;  // undefined: nothing before is trained
+  };
+  const Tensor grad = branch(*ln_2_, mlp_, grad_output);
+  return grad.is_defined() ? branch(*ln_1_, attn_, grad) : grad;
 }
 
 Block& GPT::Blocks::add(const GptOptions& options, std::int64_t number) {
@@ -120,7 +132,8 @@ Block& GPT::Blocks::add(const GptOptions& options, std::int64_t number) {
 
 Tensor GPT::Blocks::run_forward(const Tensor& input) {
   Tensor x = input;
-  for (const auto& block : all) x = block->forward(x);
+  bool needs_grad = wants_input_grad();
+  for (const auto& block : all) x = forward_child(*block, x, needs_grad);
   return x;
 }
 
@@ -136,6 +149,7 @@ GPT::GPT(const GptOptions& options, GptSlice slice, std::uint64_t key)
     fail(Errc::invalid_argument, "{}: sizes must be at least 1", str());
   if (slice.last < 0) slice.last = options.layers;
   if (slice.first == 0) {
+    skip_input_grad();  // of tokens
     wte_ = std::make_unique<Embedding>(options.vocab_size, options.width);
     transformer_.register_module("wte", *wte_);
     if (!options.rotary) {
@@ -186,8 +200,9 @@ std::vector<Block*> GPT::blocks() {
 }
 
 Tensor GPT::run_forward(const Tensor& input) {
-  Tensor x = transformer_.forward(input);
-  return has_head() ? lm_head_->forward(x) : x;
+  bool needs_grad = wants_input_grad();
+  const Tensor x = forward_child(transformer_, input, needs_grad);
+  return has_head() ? forward_child(*lm_head_, x, needs_grad) : x;
 }
 
 Tensor GPT::run_backward(const Tensor& grad_output) {
@@ -196,18 +211,22 @@ Tensor GPT::run_backward(const Tensor& grad_output) {
 
 Tensor GPT::trunk_forward(const Tensor& input) {
   Tensor x = input;
+  bool needs_grad = transformer_.wants_input_grad();
   if (has_embedding()) {
     if (input.dim() != 2 || input.size(1) > options_.context)
       fail_shape(str(), input, fmt::format("[batch, at most {}]", counted(options_.context, "token")));
-    x = wte_->forward(input);
+    x = forward_child(*wte_, input, needs_grad);
     if (wpe_) {
-      const Tensor table = wpe_->forward(positions_of(input));  // [time, width], for each row of the batch
+      bool of_positions = false;
+      const Tensor table =  // [time, width], for each row of the batch
+          forward_child(*wpe_, positions_of(input), of_positions);
+      needs_grad = needs_grad || of_positions;
       ops_for(x.device()).add_channels(x.view({x.size(0), table.numel()}), table.view({table.numel()}));
     }
-    x = drop_.forward(x);
+    x = forward_child(drop_, x, needs_grad);
   }
-  x = h_.forward(x);
-  return has_head() ? ln_f_->forward(x) : x;
+  x = forward_child(h_, x, needs_grad);
+  return has_head() ? forward_child(*ln_f_, x, needs_grad) : x;
 }
 
 // The position of each token. A GPU keeps those of the last forward: to copy them there each time, the host
@@ -231,9 +250,9 @@ Tensor GPT::positions_of(const Tensor& input) {
 
 Tensor GPT::trunk_backward(const Tensor& grad_output) {
   Tensor grad = h_.backward(has_head() ? ln_f_->backward(grad_output) : grad_output);
-  if (!has_embedding()) return grad;
+  if (!has_embedding() || !grad.is_defined()) return grad;
   grad = drop_.backward(grad);
-  if (wpe_) {
+  if (wpe_ && wpe_->trains()) {
     Tensor of_positions = zeros({grad.size(1), grad.size(2)}, grad.dtype(), grad.device());
     ops_for(grad.device())
         .add_channel_sums(of_positions.view({of_positions.numel()}),

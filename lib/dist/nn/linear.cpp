@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "dist/core/shape.h"
+#include "dist/nn/lora.h"
 #include "dist/nn/ops.h"
 #include "dist/nn/random.h"
 
@@ -37,7 +38,12 @@ Linear::Linear(std::int64_t in, std::int64_t out, LinearOptions options)
 
 Linear::Linear(Parameter& tied) : has_bias_(false), weight_(&tied) { register_tied("weight", tied); }
 
-std::string Linear::str() const { return fmt::format("Linear({}, {})", in(), out()); }
+Linear::~Linear() = default;
+
+std::string Linear::str() const {
+  if (!has_lora()) return fmt::format("Linear({}, {})", in(), out());
+  return fmt::format("Linear({}, {}, LoRA rank {})", in(), out(), lora_->a.weight().value.size(0));
+}
 
 Tensor Linear::run_forward(const Tensor& input) {
   check_input(str(), input, weight_->value);
@@ -45,35 +51,56 @@ Tensor Linear::run_forward(const Tensor& input) {
   Tensor output = empty(with_last(input.shape(), out()), input.dtype(), input.device());
   const Tensor rows = rows_of(output);
   const Ops& ops = ops_for(input.device());
-  ops.matmul(rows, {rows_of(input)}, {weight_->value, true}, false);
-  if (has_bias_ && adds_bias_) ops.add_channels(rows, bias_.value);
-  input_.keep(source_ ? Tensor() : input);
+  if (adds_bias())
+    ops.affine(rows, {rows_of(input)}, {weight_->value, true}, bias_.value);
+  else
+    ops.matmul(rows, {rows_of(input)}, {weight_->value, true}, false);
+  if (has_lora() && !is_merged()) {
+    bool needs_grad = wants_input_grad();
+    Tensor low = forward_child(lora_->a, input, needs_grad);
+    output.add_(forward_child(lora_->b, low.mul_(lora_->scale), needs_grad));
+  }
+  forwards_.keep({weight_->requires_grad() && !source_ ? input : Tensor(), input.shape()});
   return output;
 }
 
 // The gradient of the input first: what comes before this layer waits for it.
 Tensor Linear::run_backward(const Tensor& grad_output) {
-  const Tensor input = input_.take();
-  const Shape& expected = input.is_defined() ? input.shape() : grad_output.shape();
-  check_grad_output(str(), grad_output, with_last(expected, out()), weight_->value);
+  const Forward forward = forwards_.take();
+  check_grad_output(str(), grad_output, with_last(forward.shape, out()), weight_->value);
   const Tensor grads = rows_of(grad_output);
   Tensor grad_input;
-  if (wants_input_grad_) {
-    grad_input = empty(with_last(grad_output.shape(), in()), grads.dtype(), grads.device());
+  if (wants_input_grad()) {
+    grad_input = empty(forward.shape, grads.dtype(), grads.device());
     ops_for(grads.device()).matmul(rows_of(grad_input), {grads}, {weight_->value}, false);
     announce_input_grad(grad_input);
   }
-  add_parameter_grads([this, grads, input] {
-    const Tensor rows = rows_of(input.is_defined() ? input : source_());
-    const Ops& ops = ops_for(rows.device());
-    if (has_bias_) {
-      ops.add_channel_sums(bias_.grad, grads);
-      bias_.grad_is_ready();
-    }
-    ops.matmul(weight_->grad, {grads, true}, {rows}, true);
-    if (weight_ == &own_weight_) weight_->grad_is_ready();
-  });
+  if (has_lora() && !is_merged()) {
+    Tensor low = lora_->b.backward(grad_output);
+    if (low.is_defined()) low = lora_->a.backward(low.mul_(lora_->scale));
+    if (grad_input.is_defined()) grad_input.add_(low);
+  }
+  if (bias_.grad.is_defined() || weight_->requires_grad() || source_)
+    add_parameter_grads([this, grads, input = forward.input] { add_grads(grads, input); });
   return grad_input;
+}
+
+// A source is asked even for a weight that is not trained: it counts its calls.
+void Linear::add_grads(const Tensor& grads, const Tensor& input) {
+  const Ops& ops = ops_for(grads.device());
+  if (bias_.grad.is_defined()) {
+    ops.add_channel_sums(bias_.grad, grads);
+    bias_.grad_is_ready();
+  }
+  const Tensor given = source_ ? source_() : input;
+  if (!weight_->requires_grad()) return;
+  if (!given.is_defined())
+    fail(Errc::invalid_argument,
+         "{}: its weight was not trained in forward(), which has kept no input; call requires_grad(true) "
+         "between two steps",
+         str());
+  ops.matmul(weight_->grad, {grads, true}, {rows_of(given)}, true);
+  if (weight_ == &own_weight_) weight_->grad_is_ready();
 }
 
 }  // namespace dist::nn

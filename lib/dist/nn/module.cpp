@@ -28,18 +28,29 @@ struct AbandonIfFailed {
 
 }  // namespace
 
-Tensor Module::forward(const Tensor& input) {
+Tensor Module::forward(const Tensor& input) { return forward(input, true); }
+
+Tensor Module::forward(const Tensor& input, bool input_needs_grad) {
+  input_needs_grad_ = input_needs_grad;
   AbandonIfFailed guard{*this};
   Tensor output = hooked_forward(input);
+  if (!needs_backward()) forget_forward();
   guard.failed = false;
   return output;
 }
 
+Tensor Module::forward_child(Module& child, const Tensor& input, bool& needs_grad) {
+  Tensor output = child.forward(input, needs_grad);
+  needs_grad = child.needs_backward();
+  return output;
+}
+
 Tensor Module::backward(const Tensor& grad_output) {
+  if (!needs_backward()) return {};
   AbandonIfFailed guard{*this};
   Tensor grad_input = hooked_backward(grad_output);
   guard.failed = false;
-  return grad_input;
+  return wants_input_grad() ? grad_input : Tensor();
 }
 
 Tensor Module::hooked_forward(const Tensor& input) {
@@ -193,11 +204,17 @@ void Module::zero_grad() {
 }
 
 void Module::requires_grad(bool on) {
-  for (Parameter* const parameter : parameters()) parameter->requires_grad(on);
+  visit("", [on](const std::string&, const Module& module) {
+    for (const auto* const list : {&module.parameters_, &module.tied_})
+      for (const NamedParameter& named : *list) named.parameter->requires_grad(on);
+  });
 }
 
-bool Module::trains() {
-  return std::ranges::any_of(parameters(), [](const Parameter* p) { return p->requires_grad(); });
+// Called in every forward(): the first parameter that is trained answers.
+bool Module::trains() const {
+  const auto is_trained = [](const NamedParameter& named) { return named.parameter->requires_grad(); };
+  return std::ranges::any_of(parameters_, is_trained) || std::ranges::any_of(tied_, is_trained) ||
+         std::ranges::any_of(children_, [](const Child& child) { return child.module->trains(); });
 }
 
 void Module::to(Device device) {
@@ -249,6 +266,10 @@ void Module::register_buffer(std::string name, Buffer& buffer) {
 void Module::register_module(std::string name, Module& child) {
   check_name(name);
   children_.push_back({std::move(name), &child});
+}
+
+void Module::unregister_module(Module& child) {
+  std::erase_if(children_, [&child](const Child& each) { return each.module == &child; });
 }
 
 }  // namespace dist::nn

@@ -43,7 +43,8 @@ class Module {
   Module(const Module&) = delete;  // its parameters are pointed to
   Module& operator=(const Module&) = delete;
 
-  // Keeps what backward() needs. The output does not share memory that a later forward() writes.
+  // Keeps what backward() needs: nothing, if this module needs none. The output does not share memory that a
+  // later forward() writes.
   //
   // A forward() or backward() that throws ends the step: this module and all below it forget every forward()
   // that had no backward(), and what their hooks have under way. The next step, after zero_grad(), is that of
@@ -51,14 +52,20 @@ class Module {
   Tensor forward(const Tensor& input);
 
   // Call it once after forward(). Accumulates: it adds to the gradients of the parameters, those registered
-  // last first, and notifies each parameter when its gradient is complete. Returns the gradient of the input.
-  // `grad_output` has the shape of the output. Throws Error{invalid_argument} without a forward() since the
-  // last backward().
+  // last first, and notifies each parameter when its gradient is complete. Returns the gradient of the input,
+  // or an undefined tensor if it is not wanted. `grad_output` has the shape of the output. Throws
+  // Error{invalid_argument} without a forward() since the last backward(). Does nothing if this module needs
+  // no backward.
   Tensor backward(const Tensor& grad_output);
 
-  // From now on backward() need not compute the gradient of the input and may return an undefined tensor. For
-  // a model whose input is data.
-  virtual void skip_input_grad() {}
+  // From now on backward() need not compute the gradient of the input, and returns an undefined tensor. For a
+  // model whose input is data.
+  virtual void skip_input_grad() { skips_input_grad_ = true; }
+  // Whether the last forward()'s backward() computes the gradient of the input: unless it is skipped, or the
+  // module around this one has found that nothing before it is trained (forward_child()).
+  bool wants_input_grad() const { return input_needs_grad_ && !skips_input_grad_; }
+  // Whether a backward() has anything to compute: a gradient of the input, or of a parameter that is trained.
+  bool needs_backward() const { return wants_input_grad() || trains(); }
 
   // For messages: "Linear(8, 16)".
   virtual std::string str() const { return "Module"; }
@@ -127,9 +134,10 @@ class Module {
   // ZeroOptimizer). A forward() after it is that of a new step: those before it that had no backward() by
   // then are dropped.
   void zero_grad();
-  // Whether the parameters of this module and all below it are trained (Parameter::requires_grad).
+  // Whether the parameters of this module and all below it are trained (Parameter::requires_grad), tied ones
+  // among them.
   void requires_grad(bool on);
-  bool trains();  // whether one of them is
+  bool trains() const;  // whether one of them is
   // Moves or converts values, gradients and buffers (integer buffers stay integers). Anything that points
   // into the old tensors, as a bucket does, must be made afterwards.
   void to(Device device);
@@ -139,6 +147,14 @@ class Module {
   // forward() and backward() without hooks.
   virtual Tensor run_forward(const Tensor& input) = 0;
   virtual Tensor run_backward(const Tensor& grad_output) = 0;
+
+  // For run_forward() of a module that calls others: child.forward(input). `needs_grad` says whether the
+  // input's gradient is needed, and then whether the output's is: as in torch, if the input's is or if the
+  // child is trained. Backward goes down to the first child that is trained, and forward keeps nothing before
+  // it. With child.forward() instead, the child takes it that the gradient of its input is needed.
+  //   bool needs_grad = wants_input_grad();
+  //   return forward_child(head_, forward_child(backbone_, input, needs_grad), needs_grad);
+  static Tensor forward_child(Module& child, const Tensor& input, bool& needs_grad);
 
   // For run_backward(): calls `work`, which adds to the gradients of this module's own parameters, now or
   // when deferred gradients are due. At most once per backward.
@@ -161,6 +177,7 @@ class Module {
   void register_tied(std::string name, Parameter& parameter);
   void register_buffer(std::string name, Buffer& buffer);
   void register_module(std::string name, Module& child);
+  void unregister_module(Module& child);
 
  private:
   friend class KeptBase;  // registers itself
@@ -168,6 +185,7 @@ class Module {
     std::string name;
     Module* module;
   };
+  Tensor forward(const Tensor& input, bool input_needs_grad);
   Tensor hooked_forward(const Tensor& input);
   Tensor hooked_backward(const Tensor& grad_output);
   // Calls f(prefix, module) for this module and all modules below it.
@@ -185,6 +203,7 @@ class Module {
   std::size_t forwards_kept_ = 1;
   bool defers_ = false;
   bool training_ = true;
+  bool input_needs_grad_ = true, skips_input_grad_ = false;
 };
 
 }  // namespace dist::nn

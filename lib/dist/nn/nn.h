@@ -15,6 +15,7 @@
 #include "dist/nn/gpt.h"
 #include "dist/nn/graphed_step.h"
 #include "dist/nn/linear.h"
+#include "dist/nn/lora.h"
 #include "dist/nn/max_pool2d.h"
 #include "dist/nn/random.h"
 #include "dist/nn/relu.h"

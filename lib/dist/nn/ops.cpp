@@ -20,6 +20,7 @@ class NoConvolution final : public Convolution {
   Tensor forward(const Tensor& input, const Tensor&, const Tensor&) override {
     return empty(shape_.output(), dtype_, input.device());
   }
+  void forget_input() override {}
   void backward_parameters(Tensor, Tensor, const Tensor&) override {}
   Tensor backward_input(const Tensor& grad_output, const Tensor&) override {
     return empty(shape_.input, dtype_, grad_output.device());

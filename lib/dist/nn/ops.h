@@ -51,12 +51,14 @@ struct NormOptions {
   bool training;
 };
 
-// The convolution of one layer for inputs of one shape. It keeps what the backward calls need from forward().
+// The convolution of one layer for inputs of one shape. It keeps what the backward calls need from forward():
+// the input, for backward_parameters().
 class Convolution {
  public:
   virtual ~Convolution() = default;
   // bias: [out channels], or undefined.
   virtual Tensor forward(const Tensor& input, const Tensor& weight, const Tensor& bias) = 0;
+  virtual void forget_input() = 0;  // the last forward()'s; backward_parameters() will not be called
   // Adds to both; grad_bias may be undefined. Must be called before backward_input() of the same gradient.
   virtual void backward_parameters(Tensor grad_weight, Tensor grad_bias, const Tensor& grad_output) = 0;
   virtual Tensor backward_input(const Tensor& grad_output, const Tensor& weight) = 0;
@@ -71,6 +73,11 @@ class Ops : public RowOps {
   };
   // out [m, n] = a [m, k] b [k, n]; with `adds`, out += that.
   virtual void matmul(Tensor out, Matrix a, Matrix b, bool adds) const = 0;
+  // out = a b + bias, [n] for each row. In bf16, a CPU rounds it once, a GPU the product, too.
+  virtual void affine(Tensor out, Matrix a, Matrix b, const Tensor& bias) const {
+    matmul(out, a, b, false);
+    add_channels(out, bias);
+  }
 
   // Axis 1 counts channels; the axes after it act as one: [n, c, ...].
   // out[n][c][s] += of_channels[c]
@@ -82,8 +89,7 @@ class Ops : public RowOps {
   virtual void relu_backward(Tensor out, const Tensor& grad, const Tensor& result) const = 0;
 
   // windows.h defines the windows. winners: i32, with the shape of `out`; the position of each maximum in its
-  // channel's plane of the input. The maximum of a window with a NaN is NaN, at the position of one of its
-  // pixels.
+  // channel's plane of the input: the first maximum, or the last NaN, which counts as one.
   virtual void max_pool(Tensor out, Tensor winners, const Tensor& in, const Windows& windows) const = 0;
   virtual void max_pool_backward(Tensor grad_in, const Tensor& grad_out, const Tensor& winners) const = 0;
 
@@ -91,7 +97,7 @@ class Ops : public RowOps {
   // otherwise they are the running ones. Writes mean and invstd.
   virtual void batch_norm(Tensor out, const Tensor& in, NormTensors norm,
                           const NormOptions& options) const = 0;
-  // Adds to the gradients of weight and bias.
+  // Adds to the gradients of weight and bias, each of which may be undefined.
   struct NormGrads {
     Tensor weight, bias, in;
   };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <utility>
 
 #include "dist/core/device/recording.h"
@@ -60,6 +61,7 @@ Optimizer::Optimizer(std::string name, std::span<const ParameterGroup> groups, d
       fail(Errc::invalid_argument, "{}: parameters {} and {} are the same; each belongs to one group, once",
            name_, first, i);
   }
+  first_entries_.resize(parameters_.size());
 }
 
 void Optimizer::set_lr(double lr) {
@@ -71,34 +73,39 @@ void Optimizer::check_option(bool good, std::string_view option, double value) c
   if (!good) fail(Errc::invalid_argument, "{}: {} = {} is out of range", name_, option, value);
 }
 
+std::string Optimizer::called(std::size_t i) const {
+  const std::string& known = parameters_[i]->name;
+  return known.empty() ? fmt::format("parameter {}", i) : fmt::format("\"{}\"", known);
+}
+
 // A tensor of another dtype, shape or device is memory of another size: a step would write beyond it.
 void Optimizer::check_parameters() const {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (!is_trained(i)) continue;
     const Tensor &value = parameters_[i]->value, &grad = parameters_[i]->grad;
     if (!value.is_defined() || !is_trainable(value.dtype()))
       fail(Errc::invalid_argument,
-           "{}: parameter {} is {}, bf16, f32 or f64 is needed: train in one of them, and convert the model "
+           "{}: {} is {}, bf16, f32 or f64 is needed: train in one of them, and convert the model "
            "afterwards",
-           name_, i, described_on(value));
+           name_, called(i), described_on(value));
     if (!alike(grad, value, value.dtype()))
       fail(Errc::invalid_argument,
-           "{}: the gradient of parameter {} is {}, the parameter {}: run forward and backward again after a "
+           "{}: the gradient of {} is {}, the parameter {}: run forward and backward again after a "
            "change of the model",
-           name_, i, described_on(grad), described_on(value));
+           name_, called(i), described_on(grad), described_on(value));
   }
 }
 
 void Optimizer::check_state() const {
   for (const auto& [key, tensor] : state_) {
     const auto i = owner_of(key);
-    if (!i || *i >= parameters_.size()) continue;
+    if (!i || *i >= parameters_.size() || !is_trained(*i)) continue;
     const Tensor& value = parameters_[*i]->value;
     if (!alike(tensor, value, wants_master(*i) ? DType::f32 : value.dtype()) ||
         wants_master(*i) != masters_[*i].is_defined())
-      fail(
-          Errc::invalid_argument,
-          "{}: its \"{}\" is {}, parameter {} is {} by now: make a new optimizer after a change of the model",
-          name_, key, described_on(tensor), *i, described_on(value));
+      fail(Errc::invalid_argument,
+           "{}: its \"{}\" is {}, {} is {} by now: make a new optimizer after a change of the model", name_,
+           key, described_on(tensor), called(*i), described_on(value));
   }
 }
 
@@ -115,19 +122,51 @@ const Tensor& Optimizer::weight(std::size_t i) const {
   return masters_[i].is_defined() ? masters_[i] : parameters_[i]->value;
 }
 
-StateDict Optimizer::first_state() const {
-  StateDict state = initial_state();
+StateDict Optimizer::first_state(const Having& having) const {
+  StateDict state = common_state();
   for (std::size_t i = 0; i < parameters_.size(); ++i)
-    if (wants_master(i))
+    for (const std::string& name : having[i] ? state_names() : std::vector<std::string>())
+      state.push_back({fmt::format("{}.{}", i, name), zeros_for(i)});
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    if (having[i] && wants_master(i))
       state.push_back({fmt::format("{}{}", i, master), parameters_[i]->value.to(DType::f32)});
   return state;
 }
 
-void Optimizer::use(StateDict state) {
+void Optimizer::use(StateDict state, const Having& having) {
   state_ = std::move(state);
   masters_.assign(parameters_.size(), {});
   for (const auto& [key, tensor] : state_)
     if (key.ends_with(master)) masters_.at(owner_of(key).value()) = tensor;
+  std::size_t next = common_state().size();
+  const std::size_t each = state_names().size();
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    first_entries_[i].reset();
+    if (!having[i]) continue;
+    first_entries_[i] = next;
+    next += each;
+  }
+}
+
+// Parameters that are trained and have no state get it; the others keep theirs.
+void Optimizer::make_state() {
+  for (Parameter* const parameter : parameters_) parameter->notify(Parameter::Event::settle);
+  Having having(parameters_.size());
+  std::vector<std::size_t> late;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    having[i] = has_state(i) || is_trained(i);
+    if (having[i] && !has_state(i)) late.push_back(i);
+  }
+  if (late.empty()) return;
+  const StateDict before = std::move(state_);
+  StateDict state = first_state(having);
+  for (auto& [name, tensor] : state)
+    if (const Tensor* const known = find(before, name)) tensor = *known;
+  for (const NamedTensor& entry : before)
+    if (!find(state, entry.name)) state.push_back(entry);
+  if (!before.empty())
+    for (const std::size_t i : late) begin_late(i, state);
+  use(std::move(state), having);
 }
 
 // In a recording, this runs between graphs, because the host has the learning rate and the number of the
@@ -136,25 +175,38 @@ void Optimizer::step(Caller at) {
   if (Recording::current()) return Recording::between([this, at] { step(at); });
   for (Parameter* const parameter : parameters_) parameter->notify(Parameter::Event::settle);
   check_parameters();
-  for (Parameter* const parameter : parameters_) parameter->step_begins(parameters_, at);
+  std::vector<Parameter*> trained;
+  for (Parameter* const parameter : parameters_)
+    if (parameter->requires_grad()) trained.push_back(parameter);
+  for (Parameter* const parameter : trained) parameter->step_begins(trained, at);
   make_state();
   check_state();
   step_on(state_);
 }
 
-void Optimizer::make_state() {
-  if (!state_.empty()) return;
-  for (Parameter* const parameter : parameters_) parameter->notify(Parameter::Event::settle);
-  use(first_state());
-}
-
 void Optimizer::zero_grad() { zero_gradients(parameters_); }
 
+// A parameter that is not trained may have state, of the time when it was.
 void Optimizer::load_state_dict(const StateDict& dict) {
   for (Parameter* const parameter : parameters_) parameter->notify(Parameter::Event::settle);
-  StateDict loaded = dict.empty() ? StateDict() : first_state();
+  Having having(parameters_.size());
+  for (const auto& [key, tensor] : dict)
+    if (const auto i = owner_of(key); i && *i < parameters_.size()) having[*i] = true;
+  StateDict loaded;
+  if (!dict.empty()) {
+    for (std::size_t i = 0; i < parameters_.size(); ++i)
+      if (is_trained(i) && !having[i] && (wants_master(i) || !state_names().empty()))
+        fail(
+            Errc::invalid_argument,
+            "{}: {} is trained, and the state to load has nothing for it: call requires_grad(false), as when "
+            "the state was saved, load, and then requires_grad(true); does it belong to another model?",
+            name_, called(i));
+    loaded = first_state(having);
+    for (const auto& [key, tensor] : dict)
+      if (key.starts_with("step.")) loaded.push_back({key, zeros({}, DType::i64, cpu)});
+  }
   copy_state(name_, loaded, dict);
-  use(std::move(loaded));
+  use(std::move(loaded), having);
 }
 
 }  // namespace dist::nn

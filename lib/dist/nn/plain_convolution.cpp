@@ -25,6 +25,8 @@ class PlainConvolution final : public Convolution {
     return out;
   }
 
+  void forget_input() override { input_ = {}; }
+
   void backward_parameters(Tensor grad_weight, Tensor grad_bias, const Tensor& grad_output) override {
     if (grad_bias.is_defined()) ops_.add_channel_sums(grad_bias, grad_output);
     const Tensor input = std::exchange(input_, {});

@@ -85,4 +85,11 @@ void PlainOps::matmul(Tensor out, Matrix a, Matrix b, bool adds) const {
                  [&]<class T>() { gemm(shape, elements<T>(a.of), elements<T>(b.of), elements<T>(out)); });
 }
 
+// In bf16 the product is added to the bias, so that each sum is rounded once.
+void PlainOps::affine(Tensor out, Matrix a, Matrix b, const Tensor& bias) const {
+  if (out.dtype() != DType::bf16) return Ops::affine(out, a, b, bias);
+  add_channels(out.zero_(), bias);
+  matmul(out, a, b, true);
+}
+
 }  // namespace dist::nn

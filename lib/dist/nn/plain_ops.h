@@ -17,6 +17,7 @@ struct Gemm {
 class PlainOps : public Ops {
  public:
   void matmul(Tensor out, Matrix a, Matrix b, bool adds) const override;
+  void affine(Tensor out, Matrix a, Matrix b, const Tensor& bias) const override;
   void add_channels(Tensor out, const Tensor& of_channels) const override;
   void add_channel_sums(Tensor of_channels, const Tensor& in) const override;
   void relu(Tensor out, const Tensor& in) const override;

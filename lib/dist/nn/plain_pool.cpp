@@ -21,18 +21,19 @@ void pool_line(T* best, std::int32_t* winners, std::int64_t windows, const T* pl
   DIST_INDEPENDENT_ITERATIONS
   for (std::int64_t i = 0; i < windows; ++i) {
     C largest = first[i * stride];
-    std::int32_t place = 0, nans = 0;  // counted apart: a second comparison would prevent vectors
+    std::int32_t place = 0, nan = -1;  // two places: a second comparison for one would prevent vectors
     for (std::int64_t y = 0; y < kernel; ++y) {
       for (std::int64_t x = 0; x < kernel; ++x) {
         const C pixel = first[i * stride + y * width + x];
         const bool keeps = pixel <= largest;
         largest = keeps ? largest : pixel;
-        place = keeps ? place : static_cast<std::int32_t>(y * width + x);
-        nans |= pixel != pixel;
+        const auto here = static_cast<std::int32_t>(y * width + x);
+        place = keeps ? place : here;
+        nan = pixel != pixel ? here : nan;
       }
     }
-    best[i] = static_cast<T>(nans != 0 ? std::numeric_limits<C>::quiet_NaN() : largest);
-    winners[i] = place + static_cast<std::int32_t>(top + i * stride);
+    best[i] = static_cast<T>(nan >= 0 ? std::numeric_limits<C>::quiet_NaN() : largest);
+    winners[i] = (nan >= 0 ? nan : place) + static_cast<std::int32_t>(top + i * stride);
   }
 }
 

@@ -69,6 +69,7 @@ void PlainOps::row_norm_backward(RowNormGrads grads, const Tensor& grad_out, con
         to[i] = static_cast<T>(factor * (g[i] * weight[i] - level - (x[i] - centre) * factor * slope));
       });
     });
+    if (!grads.weight.is_defined() && !grads.bias.is_defined()) return;
     in_columns(rows.count, rows.width, [&](std::int64_t begin, std::int64_t end) {
       std::vector<double> of_weight(static_cast<std::size_t>(end - begin)), of_bias(of_weight);
       for (std::int64_t r = 0; r < rows.count; ++r) {
@@ -79,8 +80,9 @@ void PlainOps::row_norm_backward(RowNormGrads grads, const Tensor& grad_out, con
           b[i] += g[i];
         });
       }
-      for_each_element(end - begin, [w = of_weight.data(), to = elements<T>(grads.weight) + begin](
-                                        std::int64_t i) { accumulate(to[i], w[i]); });
+      if (grads.weight.is_defined())
+        for_each_element(end - begin, [w = of_weight.data(), to = elements<T>(grads.weight) + begin](
+                                          std::int64_t i) { accumulate(to[i], w[i]); });
       if (grads.bias.is_defined())
         for_each_element(end - begin, [b = of_bias.data(), to = elements<T>(grads.bias) + begin](
                                           std::int64_t i) { accumulate(to[i], b[i]); });

@@ -15,6 +15,7 @@ class RoundedConvolution final : public Convolution {
   Tensor forward(const Tensor& input, const Tensor& weight, const Tensor& bias) override {
     return inner_->forward(in_f32(input), in_f32(weight), in_f32(bias)).to(DType::bf16);
   }
+  void forget_input() override { inner_->forget_input(); }
   void backward_parameters(Tensor grad_weight, Tensor grad_bias, const Tensor& grad_output) override {
     const Tensor of_weight = in_f32(grad_weight), of_bias = in_f32(grad_bias);
     inner_->backward_parameters(of_weight, of_bias, in_f32(grad_output));

@@ -43,8 +43,8 @@ Tensor LayerNorm::run_backward(const Tensor& grad_output) {
   Tensor grad_input = empty_like(forward.input);
   ops_for(grad_input.device())
       .row_norm_backward({weight_.grad, bias_.grad, grad_input}, grad_output, forward.input, forward.norm);
-  if (options_.bias) bias_.grad_is_ready();
-  weight_.grad_is_ready();
+  if (bias_.grad.is_defined()) bias_.grad_is_ready();
+  if (weight_.requires_grad()) weight_.grad_is_ready();
   return grad_input;
 }
 

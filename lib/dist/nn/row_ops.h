@@ -16,7 +16,7 @@ struct RowNorm {
   Tensor mean, invstd;
 };
 struct RowNormGrads {
-  Tensor weight, bias, in;  // weight and bias are added to; bias may be undefined
+  Tensor weight, bias, in;  // weight and bias are added to, and each may be undefined
 };
 
 enum class Activation : std::uint8_t { gelu, gelu_tanh, silu };

@@ -18,7 +18,8 @@ Module& Sequential::operator[](std::size_t index) {
 
 Tensor Sequential::run_forward(const Tensor& input) {
   Tensor flowing = input;
-  for (const auto& module : modules_) flowing = module->forward(flowing);
+  bool needs_grad = wants_input_grad();
+  for (const auto& module : modules_) flowing = forward_child(*module, flowing, needs_grad);
   return flowing;
 }
 
@@ -27,10 +28,6 @@ Tensor Sequential::run_backward(const Tensor& grad_output) {
   for (auto module = modules_.rbegin(); module != modules_.rend(); ++module)
     flowing = (*module)->backward(flowing);
   return flowing;
-}
-
-void Sequential::skip_input_grad() {
-  if (!modules_.empty()) modules_[0]->skip_input_grad();
 }
 
 std::string Sequential::str() const {

@@ -35,7 +35,6 @@ class Sequential : public Module {
   // Throws Error{invalid_argument} if there is no such module.
   Module& operator[](std::size_t index);
 
-  void skip_input_grad() override;   // skips the first module's
   std::string str() const override;  // "Sequential(Linear(8, 16), ReLU())"
 
  private:

@@ -15,19 +15,18 @@ SGD::SGD(std::span<const ParameterGroup> groups, SGDOptions options)
   check_option(options.momentum >= 0, "momentum", options.momentum);
 }
 
-StateDict SGD::initial_state() const {
-  StateDict state;
-  if (options_.momentum == 0) return state;
-  for (std::size_t i = 0; i < parameters().size(); ++i)
-    state.push_back({std::to_string(i) + ".momentum_buffer", zeros_for(i)});
-  return state;
+std::vector<std::string> SGD::state_names() const {
+  if (options_.momentum == 0) return {};
+  return {"momentum_buffer"};
 }
 
 void SGD::step_on(StateDict& state) {
   std::vector<SgdItem> list;
   for (std::size_t i = 0; i < parameters().size(); ++i)
-    list.push_back({weight(i), parameters()[i]->grad, options_.momentum == 0 ? Tensor() : state[i].tensor,
-                    lr_of(i), weight_decay_of(i), rounded(i)});
+    if (is_trained(i))
+      list.push_back({weight(i), parameters()[i]->grad,
+                      options_.momentum == 0 ? Tensor() : state[first_entry(i)].tensor, lr_of(i),
+                      weight_decay_of(i), rounded(i)});
   for_each_run(std::span<const SgdItem>(list),
                [this](const Ops& ops, std::span<const SgdItem> run) { ops.sgd(run, options_.momentum); });
 }

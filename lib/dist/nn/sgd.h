@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "dist/nn/optimizer.h"
@@ -25,7 +26,7 @@ class SGD : public Optimizer {
   explicit SGD(std::span<const ParameterGroup> groups, SGDOptions options = {});
 
  private:
-  StateDict initial_state() const override;
+  std::vector<std::string> state_names() const override;
   void step_on(StateDict& state) override;
 
   SGDOptions options_;

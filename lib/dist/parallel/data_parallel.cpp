@@ -68,7 +68,10 @@ DataParallel::DataParallel(const Factory& factory, int replicas, const std::vect
 
 Tensor DataParallel::run_forward(const Tensor& input) {
   copy_values();
-  return on_parts(input, [](nn::Module& replica, const Tensor& part) { return replica.forward(part); });
+  return on_parts(input, [this](nn::Module& replica, const Tensor& part) {
+    bool needs_grad = wants_input_grad();
+    return forward_child(replica, part, needs_grad);
+  });
 }
 
 Tensor DataParallel::run_backward(const Tensor& grad_output) {
@@ -105,9 +108,13 @@ Tensor DataParallel::on_parts(const Tensor& whole,
 
 void DataParallel::copy_values() {
   const nn::StateDict first = replicas_.front()->state_dict();
+  const auto parameters = replicas_.front()->parameters();
   for (std::size_t i = 1; i < replicas_.size(); ++i) {
     replicas_[i]->train(is_training());
     replicas_[i]->load_state_dict(first);
+    const auto others = replicas_[i]->parameters();
+    for (std::size_t p = 0; p < parameters.size(); ++p)
+      others[p]->requires_grad(parameters[p]->requires_grad());
   }
 }
 
@@ -116,7 +123,7 @@ void DataParallel::sum_gradients() {
   for (std::size_t i = 1; i < replicas_.size(); ++i) {
     const auto others = replicas_[i]->parameters();
     for (std::size_t p = 0; p < first.size(); ++p)
-      first[p]->grad.add_(others[p]->grad.to(first[p]->grad.device()));
+      if (first[p]->requires_grad()) first[p]->grad.add_(others[p]->grad.to(first[p]->grad.device()));
   }
 }
 

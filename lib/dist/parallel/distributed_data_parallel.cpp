@@ -4,6 +4,7 @@
 #include "dist/parallel/distributed_data_parallel.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include <fmt/ranges.h>
 
@@ -12,6 +13,7 @@
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
 #include "dist/group/recorded_calls.h"
+#include "dist/mesh/placed.h"
 #include "dist/parallel/gradient_buckets.h"
 #include "dist/parallel/packed.h"
 #include "dist/parallel/replicas.h"
@@ -57,14 +59,14 @@ struct AbandonIfFailed {
   }
 };
 
-const CommHook& hook_of(const DdpOptions& options) {
-  if (!options.hook)
-    fail(Errc::invalid_argument,
-         "DistributedDataParallel: .hook is empty; leave it out, and all_reduce averages the gradients");
-  return options.hook;
+// std::make_unique() calls the constructor from the standard library's header.
+CallSite line_of_user(CallSite where, const DdpOptions& options) {
+  return std::string_view(where.file).find("/include/c++/") == std::string_view::npos ? where
+                                                                                      : options.made_at;
 }
 
 DeviceGroups groups_if_alike(nn::Module& model, const ProcessGroup& group, CallSite where) {
+  require_whole("DistributedDataParallel", model.named_parameters(), group, where);
   check_alike(model, group, where);
   return DeviceGroups(model, group, where);
 }
@@ -74,19 +76,39 @@ DeviceGroups groups_if_alike(nn::Module& model, const ProcessGroup& group, CallS
 DistributedDataParallel::DistributedDataParallel(nn::Module& model, const DdpOptions& options, CallSite where)
     : model_(model),
       options_(options),
-      where_(where),
-      group_(options.group ? options.group : default_group(where)),
-      groups_(groups_if_alike(model, group_, where)),
-      gradients_(
-          std::make_unique<GradientBuckets>(model.named_parameters(), groups_, hook_of(options), where)),
-      is_rebuilt_(options.find_unused_parameters) {
+      where_(line_of_user(where, options)),
+      group_(options.group ? options.group : default_group(where_)),
+      groups_(groups_if_alike(model, group_, where_)),
+      parameters_(model.named_parameters()) {
+  if (!options.hook)
+    fail(Errc::invalid_argument,
+         "DistributedDataParallel: .hook is empty; leave it out, and all_reduce averages the gradients");
   register_module("module", model);
   train(model.is_training());
-  broadcast_state(model, groups_, where);
+  broadcast_state(model, groups_, where_);
   if (options_.broadcast_buffers) buffers_ = packed_buffers(model);
-  // Before the first backward, only the user can say that parameters are left out; then the order of the
-  // gradients may change from step to step, and there is no order to learn.
+  make_buckets();
+}
+
+// Before the first backward, only the user can say that parameters are left out; then the order of the
+// gradients may change from step to step, and there is no order to learn.
+void DistributedDataParallel::make_buckets() {
+  gradients_ = std::make_unique<GradientBuckets>(trained_of(parameters_), groups_, options_.hook, where_);
   gradients_->arrange_in_reverse(options_.find_unused_parameters ? limits_of(options_) : Limits());
+  is_rebuilt_ = options_.find_unused_parameters;
+}
+
+// If parameters were frozen or unfrozen since the buckets were made, makes others.
+void DistributedDataParallel::follow_requires_grad() {
+  if (are_trained(gradients_->parameters(), parameters_) || !gradients_->is_told()) return;
+  if (Recording::current())
+    fail(Errc::unsupported,
+         "rank {}: parameters were frozen or unfrozen since the last step, and a graph keeps which ones have "
+         "a "
+         "gradient: take another step before one is recorded",
+         get_rank());
+  check_alike(model_, group_, where_);
+  make_buckets();
 }
 
 DistributedDataParallel::~DistributedDataParallel() = default;
@@ -94,7 +116,8 @@ DistributedDataParallel::~DistributedDataParallel() = default;
 Timeout DistributedDataParallel::exposed() const { return gradients_->exposed(); }
 
 void DistributedDataParallel::begin_step() {
-  rebuild_if_due();
+  if (syncs()) rebuild_if_due();
+  if (!broadcasts_next_) return;
   for (Tensor& buffer : buffers_)
     broadcast(buffer, group_.global_rank(0), {.group = groups_.of(buffer.device())}, where_);
 }
@@ -112,13 +135,16 @@ void DistributedDataParallel::agree_on_graph() const {
 }
 
 Tensor DistributedDataParallel::run_forward(const Tensor& input) {
-  if (syncs_ && is_training()) {
+  if (is_training() && syncs()) {
+    follow_requires_grad();
     if (Recording::current() && !is_rebuilt_)
       fail(Errc::unsupported,
            "rank {}: the buckets of a DistributedDataParallel are arranged anew in its second step, and a "
            "graph "
            "keeps where they are: record a later step (GraphedStepOptions::warm_up of at least 2)",
            get_rank());
+  }
+  if (is_training() && (syncs() || broadcasts_next_)) {
     if (is_in_graph()) {
       Recording::aside([this] { agree_on_graph(); });
       begin_step();
@@ -126,17 +152,23 @@ Tensor DistributedDataParallel::run_forward(const Tensor& input) {
       Recording::between([this] { begin_step(); });
     }
   }
-  return model_.forward(input);
+  const bool broadcasts_next = is_training() ? syncs() : broadcasts_next_;
+  broadcasts_next_ = true;  // if the model throws
+  bool needs_grad = wants_input_grad();
+  Tensor output = forward_child(model_, input, needs_grad);
+  broadcasts_next_ = broadcasts_next;
+  return output;
 }
 
 Tensor DistributedDataParallel::run_backward(const Tensor& grad_output) {
-  if (!syncs_) return model_.backward(grad_output);
+  if (!syncs()) return model_.backward(grad_output);
   if (!gradients_->is_told())
     fail(Errc::invalid_argument,
          "rank {}: this model is already wrapped by another DistributedDataParallel, made after this one; "
          "wrap a "
          "model once, or call backward() of the last one only",
          get_rank());
+  follow_requires_grad();
   gradients_->begin(is_in_graph());
   AbandonIfFailed guard{*gradients_};
   const Tensor grad_input = model_.backward(grad_output);

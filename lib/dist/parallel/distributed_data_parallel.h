@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "dist/nn/module.h"
@@ -34,13 +35,17 @@ struct DdpOptions {
   // The first bucket closes when it holds this many bytes: early, so that communication starts early.
   std::size_t first_bucket_bytes = std::size_t{1} << 20;
   std::size_t bucket_bytes = std::size_t{25} << 20;  // the same for every later bucket
-  // Buffers (the running statistics of BatchNorm2d) become rank 0's at each forward() in training.
+  // Buffers (the running statistics of BatchNorm2d) become rank 0's at the first forward() in training, and
+  // at each one after a forward() that was not under no_sync(). So several of them for one step broadcast
+  // once, at the first. As in PyTorch.
   bool broadcast_buffers = true;
   // For parameters that a backward leaves out, sends their present gradient instead of throwing an Error. A
   // gradient that no rank has used stays as it is, as in PyTorch; finding that out takes one small all_reduce
   // per backward.
   bool find_unused_parameters = false;
   CommHook hook = all_reduce_hook;  // averages a full bucket
+  // The line that messages name if std::make_unique() calls the constructor.
+  CallSite made_at = CallSite::current();
 };
 
 // A model of which every rank has a copy, as a model: see the beginning of this file.
@@ -53,41 +58,51 @@ class DistributedDataParallel final : public nn::Module {
   // gradient by another tensor, the next backward() copies it back, if shape, dtype and device are the same;
   // otherwise (after Module::to()) it throws Error{invalid_argument}. Messages about its calls name the line
   // where it was made.
+  //
+  // Parameters that are not trained (Parameter::requires_grad) are in no bucket: they are not sent or waited
+  // for. Freeze and unfreeze them between two steps, on all ranks alike: the next forward() or backward()
+  // that synchronises compares the ranks, which costs one exchange, and makes new buckets. Throws
+  // Error{mismatch} on all ranks if they differ, and Error{invalid_argument} for a model that the ranks have
+  // divided (fully_shard, parallelize).
   explicit DistributedDataParallel(nn::Module& model, const DdpOptions& options = {},
                                    CallSite where = CallSite::current());
   ~DistributedDataParallel() override;
 
-  // Calls the model's forward(), with its shapes. In training (and not under no_sync()) it is a collective:
-  // it first broadcasts rank 0's buffers, so every rank must call it equally often. Throws what the model and
-  // broadcast() throw.
+  // Calls the model's forward(), with its shapes. In training it is a collective where it broadcasts rank 0's
+  // buffers first, so every rank must call it equally often. Throws what the model and broadcast() throw.
   Tensor run_forward(const Tensor& input) override;
   // Calls the model's backward(): takes a gradient of the shape of forward()'s result and returns one of the
   // shape of its input. A collective (not under no_sync()) that blocks until all buckets are averaged; after
   // that every parameter's grad is the average over the ranks (of what it was, plus this backward's
   // gradient). Throws Error{invalid_argument}, which names them, if parameters got no gradient (the other
   // ranks wait for them), and if another DistributedDataParallel has wrapped the model since. Throws what the
-  // hook throws, such as Error{peer_failed} when a rank is gone. After an error the ranks no longer agree:
-  // leave the group.
+  // hook throws, such as Error{peer_failed} when a rank is gone. After an error of communication the ranks no
+  // longer agree: leave the group. After an error that every rank catches, what is under way is waited for,
+  // and after zero_grad() the next step is that of a model that has seen no error.
   Tensor run_backward(const Tensor& grad_output) override;
   // Describes the model in one line.
   std::string str() const override { return "DistributedDataParallel(" + model_.str() + ")"; }
 
-  // While it lives, gradients accumulate on each rank and nothing is sent: for several calls of backward()
-  // per step. The next backward() outside averages the sums.
+  // While one of them lives, gradients accumulate on each rank and no gradient is sent: for several calls of
+  // backward() per step. The next backward() outside averages the sums; zero_grad() forgets them.
   class NoSync {
    public:
     // Made by no_sync().
-    explicit NoSync(bool& syncs) : syncs_(syncs), before_(syncs) { syncs_ = false; }
-    ~NoSync() { syncs_ = before_; }
-    NoSync(const NoSync&) = delete;
-    NoSync& operator=(const NoSync&) = delete;
+    explicit NoSync(int& alive) : alive_(&alive) { ++alive; }
+    ~NoSync() {
+      if (alive_) --*alive_;
+    }
+    NoSync(NoSync&& other) noexcept : alive_(std::exchange(other.alive_, nullptr)) {}
+    NoSync& operator=(NoSync&& other) noexcept {
+      std::swap(alive_, other.alive_);
+      return *this;
+    }
 
    private:
-    bool& syncs_;
-    const bool before_;
+    int* alive_;  // null: moved from
   };
   // Keep what it returns: `auto off = ddp.no_sync();`
-  [[nodiscard]] NoSync no_sync() { return NoSync(syncs_); }
+  [[nodiscard]] NoSync no_sync() { return NoSync(no_syncs_); }
 
   // Names of the parameters in each bucket, in the order in which buckets are sent. The first step has one
   // bucket; from the second on, buckets are filled in the order in which rank 0's gradients were ready.
@@ -97,6 +112,9 @@ class DistributedDataParallel final : public nn::Module {
   Timeout exposed() const;
 
  private:
+  bool syncs() const { return no_syncs_ == 0; }
+  void make_buckets();
+  void follow_requires_grad();
   void begin_step();
   void rebuild_if_due();
   bool is_in_graph() const;
@@ -107,9 +125,11 @@ class DistributedDataParallel final : public nn::Module {
   const CallSite where_;
   const ProcessGroup group_;
   const DeviceGroups groups_;
-  const std::unique_ptr<GradientBuckets> gradients_;
-  std::vector<Tensor> buffers_;  // packed: one per dtype and device
-  bool syncs_ = true;
+  const std::vector<nn::NamedParameter> parameters_;
+  std::unique_ptr<GradientBuckets> gradients_;  // of those that are trained
+  std::vector<Tensor> buffers_;                 // packed: one per dtype and device
+  int no_syncs_ = 0;
+  bool broadcasts_next_ = true;  // at the next forward() in training
   bool is_rebuilt_ = false;
 };
 

@@ -92,11 +92,16 @@ void GradientBuckets::begin(bool in_graph) {
   is_under_way_ = true;
 }
 
-// While the error is on its way, a Work that is dropped is not a mistake of the user.
-void GradientBuckets::abandon() {
+// A bucket that is under way would be written to later, when zero_grad() has cleared it.
+void GradientBuckets::abandon() noexcept {
   is_under_way_ = false;
+  for (const auto& finish : started_) try {
+      if (finish) finish();
+    } catch (...) {  // the first error is on its way
+    }
   started_.clear();
   left_out_.clear();
+  ready_order_.clear();
 }
 
 void GradientBuckets::on_ready(std::size_t parameter) {

@@ -44,9 +44,9 @@ class GradientBuckets {
   void begin(bool in_graph = false);
   // What the parameter with this number calls when its gradient is ready.
   void on_ready(std::size_t parameter);
-  // The backward has failed, and its error is on its way to the caller: until the next begin(), nothing is
-  // sent.
-  void abandon();
+  // The backward has failed, and its error is on its way to the caller: waits for what has been started, and
+  // until the next begin(), nothing is sent.
+  void abandon() noexcept;
   // Whether every parameter still reports to this object: a later one may have taken over.
   bool is_told() const;
   // The parameters that have not been ready in this backward.

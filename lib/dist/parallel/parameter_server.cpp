@@ -3,22 +3,24 @@
 #include <vector>
 
 #include "dist/core/fail.h"
+#include "dist/mesh/placed.h"
 #include "dist/parallel/packed.h"
 #include "dist/parallel/replicas.h"
 
 namespace dist {
 namespace {
 
-Tensor packed(nn::Module& model, Tensor nn::Parameter::*which) {
+Tensor packed(const std::vector<nn::NamedParameter>& parameters, Tensor nn::Parameter::*which) {
   std::vector<Tensor*> tensors;
-  for (const auto& [name, parameter] : model.named_parameters()) {
+  for (const auto& [name, parameter] : parameters) {
     tensors.push_back(&(parameter->*which));
     if (tensors.back()->dtype() != tensors.front()->dtype() ||
         tensors.back()->device() != tensors.front()->device())
       fail(Errc::invalid_argument,
            "ParameterServer: \"{}\" differs in dtype or device from the parameters before it", name);
   }
-  if (tensors.empty()) fail(Errc::invalid_argument, "ParameterServer: {} has no parameters", model.str());
+  if (tensors.empty())
+    fail(Errc::invalid_argument, "ParameterServer: the model has no parameters that are trained");
   return pack(tensors);
 }
 
@@ -26,21 +28,32 @@ Tensor packed(nn::Module& model, Tensor nn::Parameter::*which) {
 
 ParameterServer::ParameterServer(nn::Module& model, nn::Optimizer& optimizer,
                                  const ParameterServerOptions& options, CallSite where)
-    : optimizer_(optimizer),
+    : model_(model),
+      optimizer_(optimizer),
       group_(options.group ? options.group : default_group(where)),
       server_(options.server),
-      where_(where),
-      parameters_(model.named_parameters()) {
+      where_(where) {
   (void)group_.global_rank(server_);  // throws if there is no such rank
+  require_whole("ParameterServer", model.named_parameters(), group_, where_);
   check_alike(model, group_, where_);
   broadcast_state(model, group_, where_);
-  values_ = packed(model, &nn::Parameter::value);
-  gradients_ = packed(model, &nn::Parameter::grad);
+  arrange();
+}
+
+void ParameterServer::arrange() {
+  parameters_ = trained_of(model_.named_parameters());
+  values_ = packed(parameters_, &nn::Parameter::value);
+  gradients_ = packed(parameters_, &nn::Parameter::grad);
+  places_.clear();
   for (const auto& [name, parameter] : parameters_) places_.push_back(parameter->grad);
 }
 
 void ParameterServer::step() {
   const auto began = Clock::now();
+  if (!are_trained(parameters_, model_.named_parameters())) {
+    check_alike(model_, group_, where_);
+    arrange();
+  }
   for (std::size_t i = 0; i < parameters_.size(); ++i) put_back_gradient(parameters_[i], places_[i]);
   if (!is_server()) {
     send(gradients_, -1, {.group = group_, .group_dst = server_}, where_);

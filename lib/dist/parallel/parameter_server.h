@@ -23,7 +23,8 @@ class ParameterServer {
   // Every rank of the group must call it, with a model of the same parameters (otherwise it throws
   // Error{mismatch} on all); all values become group rank 0's. Values and gradients each move into one piece
   // of memory, of one dtype and device (otherwise Error{invalid_argument}). Model and optimizer must outlive
-  // this; only the server's optimizer is used. Messages about its calls name the line where it was made.
+  // this; only the server's optimizer is used. Parameters that are not trained are not sent. Messages about
+  // its calls name the line where it was made.
   ParameterServer(nn::Module& model, nn::Optimizer& optimizer, const ParameterServerOptions& options = {},
                   CallSite where = CallSite::current());
 
@@ -35,16 +36,18 @@ class ParameterServer {
 
  private:
   bool is_server() const { return group_.rank() == server_; }
+  void arrange();
   void collect_gradients();
   void hand_out_values();
 
+  nn::Module& model_;
   nn::Optimizer& optimizer_;
   const ProcessGroup group_;
   const int server_;
   const CallSite where_;
-  std::vector<nn::NamedParameter> parameters_;
-  Tensor values_, gradients_;   // one-dimensional, all parameters
-  std::vector<Tensor> places_;  // each gradient's view
+  std::vector<nn::NamedParameter> parameters_;  // those that are trained
+  Tensor values_, gradients_;                   // theirs, one-dimensional
+  std::vector<Tensor> places_;                  // each gradient's view
   Timeout exposed_{};
 };
 

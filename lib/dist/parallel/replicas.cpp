@@ -33,7 +33,8 @@ std::string description(nn::Module& model) {
                         fmt::join(t.shape(), "x"), t.device() == cpu ? "a CPU" : "a GPU",
                         number == 0 ? "" : fmt::format(" (device {} of the model)", number + 1));
   };
-  for (const auto& [name, parameter] : model.named_parameters()) add("parameter", name, parameter->value);
+  for (const auto& [name, parameter] : model.named_parameters())
+    add(parameter->requires_grad() ? "parameter" : "frozen parameter", name, parameter->value);
   for (const auto& [name, buffer] : model.named_buffers()) add("buffer", name, buffer->value);
   return text;
 }
@@ -57,9 +58,26 @@ void check_alike(nn::Module& model, const ProcessGroup& group, CallSite where) {
   if (odd == all.end()) return;
   const auto theirs = lines_of(*odd), first = lines_of(all.front());
   const auto differs = static_cast<std::size_t>(std::ranges::mismatch(theirs, first).in1 - theirs.begin());
-  fail(Errc::mismatch, "rank {}'s model has {} where rank {}'s has {}: every rank must build the same model",
+  fail(Errc::mismatch,
+       "rank {}'s model has {} where rank {}'s has {}: every rank must build the same model, and freeze the "
+       "same part of it",
        group.global_rank(static_cast<int>(odd - all.begin())), line_or_end(theirs, differs),
        group.global_rank(0), line_or_end(first, differs));
+}
+
+std::vector<nn::NamedParameter> trained_of(std::span<const nn::NamedParameter> all) {
+  std::vector<nn::NamedParameter> trained;
+  for (const nn::NamedParameter& named : all)
+    if (named.parameter->requires_grad()) trained.push_back(named);
+  return trained;
+}
+
+bool are_trained(std::span<const nn::NamedParameter> known, std::span<const nn::NamedParameter> all) {
+  auto next = known.begin();
+  for (const nn::NamedParameter& named : all)
+    if (named.parameter->requires_grad() && (next == known.end() || (next++)->parameter != named.parameter))
+      return false;
+  return next == known.end();
 }
 
 DeviceGroups::DeviceGroups(nn::Module& model, const ProcessGroup& group, CallSite where)

@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "dist/nn/safetensors.h"
+
 #include "distlab/train/text/generate.h"
 #include "integration/train/run_train.h"
 
@@ -117,6 +119,67 @@ TEST_F(TrainText, LearnsInBf16AndResumesWithTheSameBits) {
   const auto alone = run({DISTLAB_PROGRAM, "train", "--model", "gpt", "--steps", "0", "--sample", "A",
                           "--sample-length", "5", "--checkpoint", in_folder("half")});
   EXPECT_TRUE(said.output.ends_with("\n" + alone.output)) << said.output << alone.output;
+}
+
+// Rank 2 beside four layers of width 32: 2 (32 + 96) + 2 (32 + 32) + 2 (2 (32 + 128)).
+TEST_F(TrainText, LoraAdaptsTheModelOfAFile) {
+  const auto base = in_folder("base"), whole = in_folder("whole"), parts = in_folder("parts");
+  ASSERT_EQ(run(small({"--checkpoint", base})).exit_code, 0);
+  const auto adapt = [&](Arguments more, const std::string& file) {
+    const Arguments lora{"--lora", "2", "--from", base, "--checkpoint", file, "--decay-steps", "12"};
+    Arguments all{DISTLAB_PROGRAM, "train", "--model", "gpt", "--batch", "4", "--eval-every", "6"};
+    all.insert(all.end(), lora.begin(), lora.end());
+    all.insert(all.end(), more.begin(), more.end());
+    return run(all);
+  };
+  const auto said = adapt({"--nproc", "2", "--steps", "12"}, whole);
+  ASSERT_EQ(said.exit_code, 0) << said.output;
+  EXPECT_TRUE(contains(said.output, "training 1024 of ")) << said.output;
+  EXPECT_TRUE(contains(said.output, "parameters: LoRA of rank 2 beside the model of " + base)) << said.output;
+  // Only the matrices have changed, and only they have state.
+  const auto before = dist::nn::load_safetensors(base), after = dist::nn::load_safetensors(whole);
+  std::size_t adapted = 0, states = 0;
+  for (const auto& [name, tensor] : after) {
+    if (name.starts_with("optimizer.") && name.ends_with(".exp_avg")) ++states;
+    if (!name.starts_with("model.")) continue;
+    const auto* const old = dist::nn::find(before, name);
+    ASSERT_EQ(old == nullptr, name.find(".lora_") != name.npos) << name;
+    if (old)
+      EXPECT_TRUE(equal(tensor, *old)) << name;
+    else
+      ++adapted, EXPECT_FALSE(equal(tensor, zeros_like(tensor))) << name;
+  }
+  EXPECT_EQ(adapted, 8U);
+  EXPECT_EQ(states, 8U);
+  // Resumed, it ends with the same bits, without the file that it began with.
+  ASSERT_EQ(adapt({"--nproc", "2", "--steps", "6"}, parts).exit_code, 0);
+  std::filesystem::rename(base, in_folder("elsewhere"));
+  const auto resumed =
+      adapt({"--nproc", "2", "--steps", "12", "--resume", "--sample", "A", "--sample-length", "5"}, parts);
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
+  EXPECT_TRUE(content(parts) == content(whole));
+  std::filesystem::rename(in_folder("elsewhere"), base);
+  const auto alone = run({DISTLAB_PROGRAM, "train", "--model", "gpt", "--steps", "0", "--sample", "A",
+                          "--sample-length", "5", "--checkpoint", parts});
+  EXPECT_TRUE(resumed.output.ends_with("\n" + alone.output)) << resumed.output << alone.output;
+  const auto refused = [&](const Arguments& more, const std::string& words, int code = 2) {
+    Arguments all{DISTLAB_PROGRAM, "train", "--model", "gpt", "--nproc", "1"};
+    all.insert(all.end(), more.begin(), more.end());
+    const auto answer = run(all);
+    EXPECT_EQ(answer.exit_code, code) << answer.output;
+    EXPECT_TRUE(contains(answer.output, words)) << answer.output;
+  };
+  refused({"--lora", "2"}, "--lora adapts a model that is trained already; add --from FILE");
+  refused({"--lora", "2", "--from", whole}, whole + " is from a run with --lora; --from takes");
+  refused({"--lora", "2", "--from", base, "--width", "64"},
+          "--width is 64, but " + base + " has a model of 32; leave the option out");
+  refused({"--lora", "2", "--from", base, "--mesh", "dp=1"}, "leave out --mesh");
+  refused({"--lora", "2", "--from", in_folder("none")}, "none", 3);
+  refused({"--lora", "4", "--from", base, "--resume", "--checkpoint", parts},
+          "is from a run with lora = 2, but this run has 4; to resume, take the same value", 1);
+  refused({"--resume", "--checkpoint", parts, "--layers", "1", "--heads", "2", "--width", "32", "--context",
+           "16"},
+          "is from a run with lora = 2, but this run has 0", 1);
 }
 
 TEST_F(TrainText, WritesFromACheckpointAlone) {

@@ -1,5 +1,6 @@
 // The GPU's kernels for transformers, run on the CPU, against the plain loops.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -22,6 +23,38 @@ TEST(GpuRowKernels, ComputeWhatPlainLoopsDo) {
       expect_same(again[i], got[i], i);
     }
   }
+}
+
+// A parameter that is not trained has no gradient; the other results are the same.
+TEST(GpuRowKernels, NormsOfWhichAPartIsNotTrained) {
+  const auto run = [](const Ops& ops, bool weight, bool bias, bool batch) {
+    const Tensor in = f32({6, 5}, 1), grad = f32({6, 5}, 2), grad_in = empty({6, 5});
+    const Tensor of_weight = weight ? f32({5}, 3) : Tensor(), of_bias = bias ? f32({5}, 4) : Tensor();
+    const Tensor out = empty({6, 5}), scale = f32({5}, 5), shift = f32({5}, 6);
+    if (batch) {
+      const NormTensors norm{scale, shift, zeros({5}), ones({5}), empty({5}), empty({5})};
+      ops.batch_norm(out, in, norm, {1e-5, 0.1, true});
+      ops.batch_norm_backward({of_weight, of_bias, grad_in}, grad, in, norm, true);
+    } else {
+      const RowNorm norm{scale, shift, empty({6}), empty({6})};
+      ops.row_norm(out, in, norm, 1e-5);
+      ops.row_norm_backward({of_weight, of_bias, grad_in}, grad, in, norm);
+    }
+    return std::array{grad_in, of_weight, of_bias};
+  };
+  const PlainOps plain;
+  const KernelOps kernels;
+  for (const Ops* const ops : {static_cast<const Ops*>(&plain), static_cast<const Ops*>(&kernels)})
+    for (const bool batch : {true, false}) {
+      const auto all = run(*ops, true, true, batch);
+      for (const bool weight : {true, false})
+        for (const bool bias : {true, false}) {
+          const auto some = run(*ops, weight, bias, batch);
+          for (std::size_t i = 0; i < 3; ++i)
+            if (some[i].is_defined()) expect_same(some[i], all[i], i);
+          EXPECT_EQ(some[1].is_defined(), weight);
+        }
+    }
 }
 
 TEST(GpuRowKernels, ATargetThatIsNoClassHasLossNan) {

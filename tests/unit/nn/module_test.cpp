@@ -7,6 +7,7 @@
 #include "dist/nn/random.h"
 #include "dist/nn/relu.h"
 #include "dist/nn/sequential.h"
+#include "dist/nn/sgd.h"
 
 #include "support/expect_error.h"
 
@@ -54,6 +55,32 @@ TEST(Module, NamesParametersInTorchsOrder) {
   EXPECT_EQ(model.named_buffers()[0].name, "0.steps");
   EXPECT_EQ(model.parameters().size(), 5U);
   EXPECT_EQ(model.str(), "Sequential(Module, ReLU(), Linear(2, 5))");
+}
+
+TEST(Module, OneThatIsRegisteredTwiceCountsOnce) {
+  class Twice final : public Module {
+   public:
+    explicit Twice(Module& shared) {
+      register_module("first", shared);
+      register_module("second", shared);
+    }
+
+   private:
+    Tensor run_forward(const Tensor& input) override { return input; }
+    Tensor run_backward(const Tensor& grad) override { return grad; }
+  };
+  Scaled shared;
+  Twice model(shared);
+  EXPECT_EQ(names_of(model),
+            (std::vector<std::string>{"first.factor", "first.inner.weight", "first.inner.bias"}));
+  EXPECT_EQ(model.named_buffers().size(), 1U);
+  EXPECT_EQ(model.modules().size(), 3U);
+  EXPECT_EQ(model.state_dict().size(), 8U) << "under both names, as in torch";
+  model.load_state_dict(model.state_dict());
+  for (Parameter* const parameter : model.parameters()) parameter->grad.fill_(1);
+  Parameter& factor = *model.parameters()[0];
+  SGD(model.parameters(), {.lr = 1}).step();
+  EXPECT_EQ(factor.value.item<double>(), 1) << "one step";
 }
 
 TEST(Module, RefusesNamesTwiceAndWithDots) {

@@ -113,6 +113,57 @@ TEST(DdpErrors, AfterABackwardThatFailedNoSyncSendsNothing) {
   });
 }
 
+// On every rank one backward throws at parameter k, with the buckets before it under way. After zero_grad()
+// nothing of it is left; `without_sync`: nor of the sums of a backward before it.
+TEST(DdpErrors, AStepThatEveryRankGivesUpLeavesNothing) {
+  constexpr std::int64_t elements = 1 << 18;  // large enough to be on its way for a while
+  for (const bool without_sync : {false, true})
+    for (const std::size_t k : {3, 2, 1, 0})
+      run_ranks(3, [=](int rank) {
+        Row model(std::vector<std::int64_t>(4, elements));
+        int sent = 0;
+        DistributedDataParallel ddp(
+            model, {.first_bucket_bytes = 1, .bucket_bytes = 1, .hook = counting_hook(sent)});
+        for (int round = 0; round < 2; ++round) {
+          ddp.zero_grad();
+          if (round == 0) step(ddp, 1);  // from now on each parameter has a bucket
+          if (without_sync) {
+            const auto off = ddp.no_sync();
+            step(ddp, 5);
+          }
+          model.before_ready = [&](std::size_t i) {
+            if (i == k) fail(Errc::resource, "out of memory");
+          };
+          sent = 0;
+          EXPECT_DIST_ERROR(step(ddp, 7 + rank), Errc::resource, "out of memory");
+          EXPECT_EQ(sent, 3 - static_cast<int>(k));
+          model.before_ready = {};
+          ddp.zero_grad();
+          for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(only_value(model[i].grad), 0);
+          step(ddp, rank);
+          for (std::size_t i = 0; i < 4; ++i)
+            EXPECT_EQ(only_value(model[i].grad), static_cast<double>(i + 1) * mean_of_ranks(3))
+                << i << ", error at " << k;
+        }
+      });
+}
+
+// The line of the options, where the constructor is called from the standard library.
+TEST(DdpErrors, OneThatMakeUniqueMakesNamesTheUsersLine) {
+  run_ranks(1, [](int) {
+    Row model({4});
+    std::string where;
+    const CommHook hook = [&](const GradBucket& bucket) {
+      where = bucket.where.str();
+      return all_reduce_hook(bucket);
+    };
+    const auto line = __LINE__ + 1;
+    const auto ddp = std::make_unique<DistributedDataParallel>(model, DdpOptions{.hook = hook});
+    step(*ddp, 1);
+    EXPECT_EQ(where, "ddp_errors_test.cpp:" + std::to_string(line));
+  });
+}
+
 // Rank 1 has one batch more; rank 0 calls `behind` instead, after its last one.
 void train_unevenly(Errc expected, const std::string& said, const std::function<void()>& behind,
                     const std::vector<check::Code>& found) {

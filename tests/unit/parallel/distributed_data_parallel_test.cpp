@@ -90,6 +90,31 @@ TEST(Ddp, WithoutSyncGradientsAddUpAndNothingIsSent) {
   }
 }
 
+TEST(Ddp, NoSyncCanBeMoved) {
+  run_ranks(2, [](int rank) {
+    Row model({3});
+    int sent = 0;
+    DistributedDataParallel ddp(model, {.hook = counting_hook(sent)});
+    const auto sends = [&] {
+      step(ddp, rank);
+      return std::exchange(sent, 0) > 0;
+    };
+    const auto make = [&] { return ddp.no_sync(); };
+    std::optional<DistributedDataParallel::NoSync> one = make(), two;
+    EXPECT_FALSE(sends());
+    two = std::move(one);
+    one.reset();
+    EXPECT_FALSE(sends());
+    one = make();  // two of them, which end in any order
+    two.reset();
+    EXPECT_FALSE(sends());
+    one = make();
+    EXPECT_FALSE(sends());
+    one.reset();
+    EXPECT_TRUE(sends());
+  });
+}
+
 TEST(Ddp, BucketsStartInOrderWhateverTheOrderOfTheGradients) {
   run_ranks(3, [](int rank) {
     // Rank 0's order decides; the others' gradients come the other way round.
@@ -186,6 +211,23 @@ TEST(Ddp, BuffersAreRankZerosAtEachForward) {
     ddp.eval();
     (void)ddp.forward(ones({1}));
     EXPECT_EQ(only_value(model.mean.value), 6 + (rank + 1)) << "in evaluation each has its own";
+  });
+}
+
+// As in torch: at the first forward() of several that accumulate.
+TEST(Ddp, BuffersUnderAccumulationAreBroadcastOnce) {
+  run_ranks(3, [](int rank) {
+    Counts model(0);
+    DistributedDataParallel ddp(model);
+    for (int round = 0; round < 2; ++round) {
+      const double before = 3 * round;  // rank 0's
+      for (int i = 1; i <= 3; ++i) {
+        std::optional<DistributedDataParallel::NoSync> off;
+        if (i < 3) off = ddp.no_sync();
+        step(ddp, 1);
+        EXPECT_EQ(only_value(model.mean.value), before + i * (rank + 1)) << round << ' ' << i;
+      }
+    }
   });
 }
 

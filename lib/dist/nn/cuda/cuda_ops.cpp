@@ -25,6 +25,7 @@ class EmptyConvolution final : public Convolution {
   Tensor forward(const Tensor& input, const Tensor&, const Tensor&) override {
     return empty(shape_.output(), input.dtype(), input.device());
   }
+  void forget_input() override {}
   void backward_parameters(Tensor, Tensor, const Tensor&) override {}
   Tensor backward_input(const Tensor& grad_output, const Tensor&) override {
     return empty(shape_.input, grad_output.dtype(), grad_output.device());

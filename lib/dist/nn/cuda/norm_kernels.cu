@@ -11,20 +11,14 @@ namespace dist::nn::cuda_kernels {
 
 namespace {
 
-// null for an undefined tensor
-template <class T>
-T* optional(const Tensor& t) {
-  return t.is_defined() ? elements<T>(t) : nullptr;
-}
-
 template <class T>
 cudaError_t row_norm_of(cudaStream_t stream, const Tensor& out, const Tensor& in, const RowNorm& norm,
                         double eps) {
   const Rows rows(in);
   const T *const x = elements<T>(in), *const weight = elements<T>(norm.weight),
-                 *const bias = optional<T>(norm.bias);
+                 *const bias = elements_or_null<T>(norm.bias);
   T* const y = elements<T>(out);
-  float *const means = optional<float>(norm.mean), *const invstds = elements<float>(norm.invstd);
+  float *const means = elements_or_null<float>(norm.mean), *const invstds = elements<float>(norm.invstd);
   return each_block(stream, rows.count, [=] __device__(std::int64_t r) {
     const T* const from = x + r * rows.width;
     T* const to = y + r * rows.width;
@@ -57,7 +51,7 @@ cudaError_t sum_parts(cudaStream_t stream, const Tensor& parts, const Tensor& gr
   const Rows rows(in);
   const std::int64_t count = parts.size(0), groups = (rows.width + columns - 1) / columns;
   const T *const x = elements<T>(in), *const g = elements<T>(grad_out);
-  const float *const means = optional<float>(norm.mean), *const invstds = elements<float>(norm.invstd);
+  const float *const means = elements_or_null<float>(norm.mean), *const invstds = elements<float>(norm.invstd);
   double* const to = elements<double>(parts);
   return each_block(stream, count * groups, [=] __device__(std::int64_t block) {
     __shared__ double of_lines[2][lines][columns];
@@ -91,9 +85,9 @@ cudaError_t row_norm_backward_of(cudaStream_t stream, const RowNormGrads& grads,
   const Rows rows(in);
   const T *const x = elements<T>(in), *const g = elements<T>(grad_out),
                  *const weight = elements<T>(norm.weight);
-  const float *const means = optional<float>(norm.mean), *const invstds = elements<float>(norm.invstd);
-  T *const grad_in = elements<T>(grads.in), *const of_weight = elements<T>(grads.weight),
-           *const of_bias = optional<T>(grads.bias);
+  const float *const means = elements_or_null<float>(norm.mean), *const invstds = elements<float>(norm.invstd);
+  T *const grad_in = elements<T>(grads.in), *const of_weight = elements_or_null<T>(grads.weight),
+           *const of_bias = elements_or_null<T>(grads.bias);
   cudaError_t status = each_block(stream, rows.count, [=] __device__(std::int64_t r) {
     const T *const from = x + r * rows.width, *const grad = g + r * rows.width;
     T* const to = grad_in + r * rows.width;
@@ -109,7 +103,7 @@ cudaError_t row_norm_backward_of(cudaStream_t stream, const RowNormGrads& grads,
       to[i] = static_cast<T>(factor * (grad[i] * weight[i] - level - (from[i] - centre) * factor * slope));
     });
   });
-  if (status != cudaSuccess || rows.count == 0) return status;
+  if (status != cudaSuccess || rows.count == 0 || (!of_weight && !of_bias)) return status;
   status = sum_parts<T>(stream, parts, grad_out, in, norm);
   if (status != cudaSuccess) return status;
   const double* const sums = elements<double>(parts);
@@ -120,7 +114,7 @@ cudaError_t row_norm_backward_of(cudaStream_t stream, const RowNormGrads& grads,
       w += sums[part * 2 * rows.width + j];
       b += sums[(part * 2 + 1) * rows.width + j];
     }
-    accumulate(of_weight[j], w);
+    if (of_weight) accumulate(of_weight[j], w);
     if (of_bias) accumulate(of_bias[j], b);
   });
 }

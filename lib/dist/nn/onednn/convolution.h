@@ -18,6 +18,7 @@ class OneDnnConvolution final : public Convolution {
   explicit OneDnnConvolution(const ConvolutionShape& shape);
 
   Tensor forward(const Tensor& input, const Tensor& weight, const Tensor& bias) override;
+  void forget_input() override { input_ = {}; }
   void backward_parameters(Tensor grad_weight, Tensor grad_bias, const Tensor& grad_output) override;
   Tensor backward_input(const Tensor& grad_output, const Tensor& weight) override;
 

@@ -109,20 +109,25 @@ Pieces gradient_pieces_of(nn::Module& module) {
   return pieces;
 }
 
-// The optimizer calls the state of its parameter 3 "3.exp_avg".
+// The optimizer calls the state of its parameter 3 "3.exp_avg", and how many steps it has taken, where that
+// is not what the others have, "step.3".
 Pieces pieces_of(nn::Optimizer& optimizer, std::span<nn::Module* const> modules) {
   const std::vector<std::string> names = names_of(optimizer, modules);
+  constexpr std::string_view own_step = "step.";
   Pieces pieces;
   optimizer.make_state();
   for (const auto& [key, tensor] : optimizer.state_dict()) {
+    const bool is_step = key.starts_with(own_step);
     std::size_t i = 0;
     const char* const end = key.data() + key.size();
-    const auto [rest, error] = std::from_chars(key.data(), end, i);
-    if (error == std::errc())
+    const auto [rest, error] = std::from_chars(key.data() + (is_step ? own_step.size() : 0), end, i);
+    if (error != std::errc())
+      pieces.push_back(all_of("optimizer." + key, tensor));
+    else if (is_step)
+      pieces.push_back(all_of("optimizer.step." + names.at(i), tensor));
+    else
       add_pieces(pieces, "optimizer" + std::string(rest, end) + ".", names.at(i), *optimizer.parameters()[i],
                  tensor);
-    else
-      pieces.push_back(all_of("optimizer." + key, tensor));
   }
   return pieces;
 }

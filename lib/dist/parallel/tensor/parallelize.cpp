@@ -82,6 +82,7 @@ class Application {
   void apply(nn::Module& module, const ColwiseParallel& style) {
     auto* const linear = dynamic_cast<nn::Linear*>(&module);
     if (!linear) refuse("ColwiseParallel divides a Linear, not {}", module.str());
+    refuse_lora(*linear);
     const std::vector<std::int64_t> parts = parts_of(*linear);
     split(linear->weight(), 0, parts);
     if (linear->bias()) split(*linear->bias(), 0, parts);
@@ -98,6 +99,7 @@ class Application {
   void apply(nn::Module& module, const RowwiseParallel& style) {
     const bool to_sequence = is_time(style.output_layout);
     if (auto* const linear = dynamic_cast<nn::Linear*>(&module)) {
+      refuse_lora(*linear);
       split(linear->weight(), 1, {linear->weight().value.size(1)});
       linear->set_adds_bias(line_.rank() == 0);
     } else if (auto* const embedding = dynamic_cast<nn::Embedding*>(&module)) {
@@ -130,6 +132,12 @@ class Application {
   }
   void apply(nn::Module& module, const PrepareModuleOutput&) {
     module.add_hook(std::make_shared<SplitOutput>(line_));
+  }
+
+  void refuse_lora(const nn::Linear& linear) const {
+    if (linear.has_lora())
+      refuse(
+          "it has LoRA, which is not divided; call merge_lora() first, or divide the model by fully_shard()");
   }
 
   bool is_time(const Placement& layout) const {

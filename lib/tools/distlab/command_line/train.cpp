@@ -40,6 +40,7 @@ Examples:
   ./distlab train --model gpt --sample "A rank "     a GPT learns the handouts, then writes
   ./distlab train --model gpt --mesh pp=4,dp=2 --simulate summit      how long a step would take there
   ./distlab train --model gpt --steps 0 --checkpoint gpt.safetensors --sample "All "    writes without training
+  ./distlab train --model gpt --lora 8 --from gpt.safetensors --data mine.txt     adapts that GPT to a text
   DIST_TRACE=trace.json ./distlab train --epochs 1   see what overlaps, in https://ui.perfetto.dev
 Under distrun, torchrun or mpirun, each process is one rank, and the launcher sets the number of ranks.
 )";
@@ -114,6 +115,16 @@ void add_text_options(CLI::App& command, const Options& options) {
   only_text(command.add_option("--temperature", text.temperature,
                                "divides the logits (default: 0.8); 0: always the most probable token"))
       ->check(no_minus);
+  only_text(
+      command.add_option("--from", text.from,
+                         "begin with the model of this checkpoint, whose sizes and tokens the run then has"))
+      ->check(not_empty);
+  only_text(
+      command.add_option("--lora", text.lora,
+                         "with --from: train LoRA of this rank beside each linear layer of the blocks, and "
+                         "nothing else; the checkpoint is complete, with the model of --from in it"))
+      ->check(positive)
+      ->check(CLI::Range(1, 1 << 12));
   only_text(command.add_option("--mesh", text.mesh,
                                "divide the model: dp=, fsdp=, tp=, pp=, cp= (cp=8:4: rows of 4), as in "
                                "fsdp=2,tp=2; the checkpoint is a "

@@ -15,6 +15,7 @@
 #include "distlab/train/scheme.h"
 #include "distlab/train/text/mesh_trainer.h"
 #include "distlab/train/text/text_data.h"
+#include "distlab/train/text/text_model.h"
 
 namespace distlab {
 
@@ -51,7 +52,10 @@ void check_images(const TrainOptions& options) {
 }
 
 // The text is loaded here for its errors alone; the ranks load it again.
-void check_text(const TrainOptions& options) {
+void check_text(const TrainOptions& given) {
+  if (!given.text.mesh.empty() && (given.text.lora > 0 || !given.text.from.empty()))
+    fail(Errc::invalid_argument, "--lora and --from need --scheme ddp or single; leave out --mesh");
+  const TrainOptions options = given.text.steps == 0 ? given : with_model_of_file(given);
   const auto& text = options.text;
   if (options.scheme != "ddp" && options.scheme != "single")
     fail(Errc::invalid_argument, "--scheme {} is for the ConvNet; with --model gpt choose ddp or single",
@@ -85,13 +89,13 @@ void expect_same_options(const TrainOptions& options) {
       "--lr {}\n--momentum {}\n--seed {}\n--resume {}\n--layers {}\n--heads {}\n--width {}\n--context {}\n"
       "--dropout {}\n--tied {}\n--tokens {}\n--steps {}\n--decay-steps {}\n--eval-every {}\n--mesh \"{}\"\n"
       "--schedule {}\n--micro-batches {}\n--chunks {}\n--sequence-parallel {}\n--recompute {}\n--verify {}\n"
-      "--plot {}\n--checkpoint {}\n--sample {}\n--dtype {}\n",
+      "--plot {}\n--checkpoint {}\n--sample {}\n--dtype {}\n--lora {}\n--from {}\n",
       options.model, options.scheme, options.epochs, options.batch_size.value_or(0), options.data,
       options.samples, options.test_samples, options.lr.value_or(0), options.momentum, options.seed,
       options.resume, text.layers, text.heads, text.width, text.context, text.dropout, text.tied, text.tokens,
       text.steps, text.decay_steps, text.eval_every, text.mesh, text.schedule, text.micro_batches,
       text.chunks, text.sequence_parallel, text.recompute, text.verify, !options.plot.empty(),
-      !options.checkpoint.empty(), text.sample.has_value(), text.dtype));
+      !options.checkpoint.empty(), text.sample.has_value(), text.dtype, text.lora, !text.from.empty()));
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
     std::istringstream first(all.front()), other(all[rank]);
     for (std::string a, b; std::getline(first, a) && std::getline(other, b);)

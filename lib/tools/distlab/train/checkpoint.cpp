@@ -68,6 +68,10 @@ std::int64_t Checkpoint::setting(const std::string& name) const {
   return tensor.item<std::int64_t>();
 }
 
+std::int64_t Checkpoint::setting_or(const std::string& name, std::int64_t otherwise) const {
+  return nn::find(all_, std::string(run_part) + name) ? setting(name) : otherwise;
+}
+
 void Checkpoint::expect(const RunSettings& settings) const {
   for (const auto& [name, wanted] : settings) {
     const auto found = setting(name);

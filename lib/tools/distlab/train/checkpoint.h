@@ -38,6 +38,7 @@ class Checkpoint {
   explicit Checkpoint(const std::filesystem::path& file);
 
   std::int64_t setting(const std::string& name) const;
+  std::int64_t setting_or(const std::string& name, std::int64_t otherwise) const;
   const dist::Tensor& extra(const std::string& name) const;
   // Throws for a run with other settings, of which it names the first. The progress may differ.
   void expect(const RunSettings& settings) const;

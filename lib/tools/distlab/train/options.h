@@ -32,9 +32,11 @@ struct TextOptions {
   std::int64_t micro_batches = 1;  // into which each data rank's batch is cut
   std::int64_t chunks = 1;         // stages per rank of an interleaved schedule
   bool sequence_parallel = false, recompute = false;
-  std::string simulate;    // a topology: instead of training, one step on its virtual ranks
-  bool verify = false;     // compare the first step with one rank, instead of training
-  std::int64_t top_k = 0;  // the number of most probable tokens to sample among; 0: all
+  std::string simulate;        // a topology: instead of training, one step on its virtual ranks
+  bool verify = false;         // compare the first step with one rank, instead of training
+  std::int64_t top_k = 0;      // the number of most probable tokens to sample among; 0: all
+  std::filesystem::path from;  // a checkpoint whose model the run begins with; empty: random weights
+  std::int64_t lora = 0;       // train LoRA of this rank beside it, and nothing else; 0: the whole model
 };
 
 struct TrainOptions {

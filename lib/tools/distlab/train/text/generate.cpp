@@ -61,6 +61,7 @@ std::string sample_from_checkpoint(const TrainOptions& options) {
   const Checkpoint checkpoint(options.checkpoint);
   nn::GPT model(gpt_options(checkpoint));
   model.to(checkpoint.dtype());
+  add_text_lora(model, lora_of(checkpoint));
   checkpoint.restore(model);
   return sample_text(model, vocabulary_of(checkpoint), options, dist::cpu);
 }

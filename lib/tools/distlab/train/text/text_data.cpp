@@ -7,6 +7,7 @@
 #include "dist/core/crc32.h"
 
 #include "distlab/train/text/corpus.h"
+#include "distlab/train/text/text_model.h"
 
 namespace distlab {
 
@@ -26,8 +27,10 @@ TextData load_text(const TrainOptions& options) {
   const bool is_built_in = options.data.empty();
   const std::string text = is_built_in ? std::string(corpus()) : data::read_text(options.data),
                     name = is_built_in ? "the handouts" : options.data;
-  auto vocabulary =
-      options.text.tokens == "bytes" ? data::Vocabulary::of_bytes() : data::Vocabulary::of_chars(text, name);
+  const auto adapted = adapted_file(options);
+  auto vocabulary = !adapted.empty()                 ? vocabulary_of(Checkpoint(adapted))
+                    : options.text.tokens == "bytes" ? data::Vocabulary::of_bytes()
+                                                     : data::Vocabulary::of_chars(text, name);
   auto tokens = vocabulary.encode(text, name);
   TextData loaded{name, dist::crc32(std::as_bytes(std::span(text))), std::move(vocabulary),
                   std::move(tokens)};

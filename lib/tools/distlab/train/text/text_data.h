@@ -22,8 +22,9 @@ struct TextData {
   dist::data::TextDataset validation(std::int64_t context) const;  // each token is a target once
 };
 
-// Reads --data, or the handouts. Throws Error{resource} for a file that cannot be read and
-// Error{invalid_argument} for one that is not UTF-8 (with --tokens chars) or too short.
+// Reads --data, or the handouts; a run that adapts a model has that one's vocabulary. Throws Error{resource}
+// for a file that cannot be read and Error{invalid_argument} for one that is not UTF-8 (with --tokens chars)
+// or too short.
 TextData load_text(const TrainOptions& options);
 
 }  // namespace distlab

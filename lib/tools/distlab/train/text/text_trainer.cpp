@@ -25,39 +25,42 @@ namespace {
 namespace data = dist::data;
 namespace nn = dist::nn;
 
-std::unique_ptr<nn::Module> make_model(const nn::GptOptions& options, std::uint64_t seed, dist::DType dtype) {
-  nn::manual_seed(seed);
-  auto model = std::make_unique<nn::GPT>(options);
-  if (dtype != dist::DType::f32) model->to(dtype);
+// A resumed run takes all values from its checkpoint later.
+std::unique_ptr<nn::Module> make_gpt(const nn::GptOptions& gpt, const TrainOptions& options) {
+  nn::manual_seed(options.seed);
+  auto model = std::make_unique<nn::GPT>(gpt);
+  model->to(dtype_of(options.text));
+  if (const auto file = adapted_file(options); !file.empty() && file == options.text.from)
+    Checkpoint(file).restore(*model);
+  add_text_lora(*model, options.text.lora);
   return model;
 }
 
 }  // namespace
 
 TextTrainer::TextTrainer(const TrainOptions& options)
-    : options_(options),
+    : options_(with_model_of_file(options)),
       batch_size_(options.batch_size.value_or(default_text_batch)),
       rank_(dist::get_rank()),
       ranks_(dist::get_world_size()),
       device_(devices_of(options).front()),
-      text_(load_text(options)),
-      train_(text_.train(options.text.context)),
-      validation_(text_.validation(options.text.context)),
-      gpt_(gpt_options(options.text, text_.vocabulary.size())),
+      text_(load_text(options_)),
+      train_(text_.train(options_.text.context)),
+      validation_(text_.validation(options_.text.context)),
+      gpt_(gpt_options(options_.text, text_.vocabulary.size())),
       sampler_(train_.size(),
                {.batch_size = batch_size_, .num_replicas = ranks_, .rank = rank_, .seed = options.seed}),
-      scheme_(
-          scheme_named(options.scheme)
-              .make(
-                  {.make_model = [this] { return make_model(gpt_, options_.seed, dtype_of(options_.text)); },
-                   .make_optimizer =
-                       [](nn::Module& model) {
-                         return std::make_unique<nn::AdamW>(nn::decay_groups(model.parameters()), text_adamw);
-                       },
-                   .devices = {device_},
-                   .bucket_bytes = ddp_text_bucket_bytes,
-                   .is_one_graph = is_one_graph(options)})),
-      narrator_(rank_ != 0, options.text.steps, ranks_ * batch_size_ * options.text.context) {
+      scheme_(scheme_named(options.scheme)
+                  .make({.make_model = [this] { return make_gpt(gpt_, options_); },
+                         .make_optimizer =
+                             [](nn::Module& model) {
+                               return std::make_unique<nn::AdamW>(nn::decay_groups(model.parameters()),
+                                                                  text_adamw);
+                             },
+                         .devices = {device_},
+                         .bucket_bytes = ddp_text_bucket_bytes,
+                         .is_one_graph = is_one_graph(options)})),
+      narrator_(rank_ != 0, options.text.steps, ranks_ * batch_size_ * options_.text.context) {
   if (has_gpu_steps(options, *scheme_))
     gpu_steps_.emplace(device_, [this](const dist::Tensor& inputs, const dist::Tensor& targets) {
       return enqueue_step(inputs, targets);
@@ -73,11 +76,17 @@ TextTrainer::TextTrainer(const TrainOptions& options)
 
 StepResult TextTrainer::run() {
   if (done_ == 0) {
-    std::int64_t elements = 0;
-    for (const auto* parameter : model().parameters()) elements += parameter->value.numel();
+    std::int64_t elements = 0, trained = 0;
+    for (const auto* parameter : model().parameters()) {
+      elements += parameter->value.numel();
+      if (parameter->requires_grad()) trained += parameter->value.numel();
+    }
     narrator_.say(fmt::format("{}: {:.2f} million parameters, {} different tokens, {} to learn from",
                               model().str(), static_cast<double>(elements) / 1e6, gpt_.vocab_size,
                               data::split_text(text_.tokens).train.size()));
+    if (trained < elements)
+      narrator_.say(fmt::format("training {} of {} parameters: LoRA of rank {} beside the model of {}",
+                                trained, elements, options_.text.lora, options_.text.from.string()));
   }
   StepResult result;
   const std::int64_t every = options_.text.eval_every;
@@ -179,6 +188,7 @@ RunSettings TextTrainer::settings() const {
               {"batch_size", batch_size_},
               {"text", text_.checksum},
               {"seed", static_cast<std::int64_t>(options_.seed)}});
+  if (options_.text.lora > 0) all.insert({"lora", options_.text.lora});
   return all;
 }
 
@@ -190,6 +200,7 @@ void TextTrainer::resume() {
     return;
   }
   const Checkpoint checkpoint(options_.checkpoint);
+  expect_setting(options_.checkpoint, "lora", lora_of(checkpoint), options_.text.lora);
   checkpoint.expect(settings());
   checkpoint.expect(dtype_of(options_.text));
   checkpoint.restore(model());
