@@ -55,9 +55,10 @@ class CrossEntropyLoss {
   explicit CrossEntropyLoss(CrossEntropyOptions options = {}) : options_(options) {}
 
   // logits [..., classes], bf16, f32 or f64, on any device; targets [...], i64, on the CPU or the logits'
-  // device. Never overflows, however large the logits are. Throws Error{invalid_argument} for an empty batch
-  // and for a target outside [0, classes), which it names; for targets on a GPU, which the host does not
-  // read, the loss throws it when it is read.
+  // device. Never overflows, however large the logits are. Throws Error{invalid_argument} for an empty batch,
+  // for logits that are only a rank's part of the classes (Tensor::caution()), and for a target outside
+  // [0, classes), which it names; for targets on a GPU, which the host does not read, the loss throws it when
+  // it is read.
   Loss forward(const Tensor& logits, const Tensor& targets);
 
   // Call it once after forward(). Returns the gradient of the logits, (softmax - one-hot) / number of targets

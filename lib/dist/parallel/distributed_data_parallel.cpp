@@ -11,6 +11,7 @@
 #include "dist/core/device/recording.h"
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
+#include "dist/group/check_same.h"
 #include "dist/group/recorded_calls.h"
 #include "dist/parallel/gradient_buckets.h"
 #include "dist/parallel/packed.h"
@@ -65,7 +66,7 @@ const CommHook& hook_of(const DdpOptions& options) {
 }
 
 DeviceGroups groups_if_alike(nn::Module& model, const ProcessGroup& group, CallSite where) {
-  check_alike(model, group, where);
+  check_alike("DistributedDataParallel", model, group, where);
   return DeviceGroups(model, group, where);
 }
 
@@ -74,15 +75,15 @@ DeviceGroups groups_if_alike(nn::Module& model, const ProcessGroup& group, CallS
 DistributedDataParallel::DistributedDataParallel(nn::Module& model, const DdpOptions& options, CallSite where)
     : model_(model),
       options_(options),
-      where_(where),
-      group_(options.group ? options.group : default_group(where)),
-      groups_(groups_if_alike(model, group_, where)),
+      where_(users_line(where)),
+      group_(options.group ? options.group : default_group(where_)),
+      groups_(groups_if_alike(model, group_, where_)),
       gradients_(
-          std::make_unique<GradientBuckets>(model.named_parameters(), groups_, hook_of(options), where)),
+          std::make_unique<GradientBuckets>(model.named_parameters(), groups_, hook_of(options), where_)),
       is_rebuilt_(options.find_unused_parameters) {
   register_module("module", model);
   train(model.is_training());
-  broadcast_state(model, groups_, where);
+  broadcast_state(model, groups_, where_);
   if (options_.broadcast_buffers) buffers_ = packed_buffers(model);
   // Before the first backward, only the user can say that parameters are left out; then the order of the
   // gradients may change from step to step, and there is no order to learn.

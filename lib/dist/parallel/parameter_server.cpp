@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "dist/core/fail.h"
+#include "dist/group/check_same.h"
 #include "dist/parallel/packed.h"
 #include "dist/parallel/replicas.h"
 
@@ -29,10 +30,10 @@ ParameterServer::ParameterServer(nn::Module& model, nn::Optimizer& optimizer,
     : optimizer_(optimizer),
       group_(options.group ? options.group : default_group(where)),
       server_(options.server),
-      where_(where),
+      where_(users_line(where)),
       parameters_(model.named_parameters()) {
   (void)group_.global_rank(server_);  // throws if there is no such rank
-  check_alike(model, group_, where_);
+  check_alike("ParameterServer", model, group_, where_);
   broadcast_state(model, group_, where_);
   values_ = packed(model, &nn::Parameter::value);
   gradients_ = packed(model, &nn::Parameter::grad);

@@ -1,5 +1,7 @@
 #include "dist/group/diagnosis/control_record.h"
 
+#include <algorithm>
+
 #include "dist/check/who.h"
 #include "dist/core/fail.h"
 #include "dist/group/job_state.h"
@@ -44,8 +46,13 @@ std::string disagreement(const GroupState& group, const ControlCall& call,
     parties.push_back({rank, message.call, CallSite::parse(message.where), {}});
   }
   std::string text = check::who_says_what(said, "calls ", "call ");
+  const auto is_of_groups = [](const check::Party& party) {
+    return party.doing.starts_with("new_group") || party.doing.starts_with("split_group");
+  };
+  const auto code = std::ranges::any_of(parties, is_of_groups) ? check::Code::wrong_group
+                                                               : check::Code::mismatched_collective;
   if (call.name != "init_process_group")
-    text += group.job->tell(check::explain_difference(check::Code::wrong_group, std::move(parties)));
+    text += group.job->tell(check::explain_difference(code, std::move(parties)));
   return text;
 }
 

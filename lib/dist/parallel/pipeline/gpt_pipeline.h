@@ -14,6 +14,9 @@ namespace dist {
 // one block. Throws Error{invalid_argument} for more stages than blocks.
 std::vector<nn::GptSlice> split_by_cost(const nn::GptOptions& options, int stages);
 
+// The options in lines, for check_same().
+std::string description(const nn::GptOptions& options);
+
 // The options of a GptPipeline.
 struct GptPipelineOptions {
   ProcessGroup group = {};  // default: the default group
@@ -28,8 +31,8 @@ struct GptPipelineOptions {
 
 class GptPipeline {
  public:
-  // This rank's stages begin with the numbers of a whole GPT that is made after the same manual_seed().
-  // Collective.
+  // This rank's stages begin with the numbers of a whole GPT that is made after the same manual_seed() (D13).
+  // Collective; throws Error{mismatch} on every rank if one passes other options.
   GptPipeline(const nn::GptOptions& gpt, const GptPipelineOptions& options = {}, Caller at = Caller::here());
 
   // Pipeline::step() for [batch, time] tokens and targets. With a tied head the first and the last stage have

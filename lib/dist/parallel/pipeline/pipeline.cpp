@@ -8,6 +8,7 @@
 #include "dist/core/fail.h"
 #include "dist/core/shape.h"
 #include "dist/core/view.h"
+#include "dist/group/check_same.h"
 #include "dist/nn/cross_entropy.h"
 #include "dist/parallel/pipeline/check.h"
 
@@ -39,6 +40,16 @@ Tensor made_as(const Tensor& description, Device device) {
 Device device_of(nn::Module& module) {
   const auto parameters = module.parameters();
   return parameters.empty() ? get_default_device() : parameters[0]->value.device();
+}
+
+// One line per action of the schedule.
+std::string description(const pipeline::Schedule& schedule) {
+  std::string text = fmt::format("{} micro-batches\n", schedule.shape.micro_batches);
+  for (std::size_t rank = 0; rank < schedule.ranks.size(); ++rank)
+    for (std::size_t i = 0; i < schedule.ranks[rank].size(); ++i)
+      text += fmt::format("{} as action {} of rank {}\n", short_text(schedule.ranks[rank][i], schedule.shape),
+                          i, rank);
+  return text;
 }
 
 // Whether all gradients of the stage are complete after this action.
@@ -74,8 +85,9 @@ Pipeline::Pipeline(std::vector<nn::Module*> stages, pipeline::Schedule schedule,
     : stages_(std::move(stages)),
       schedule_(std::move(schedule)),
       options_(std::move(options)),
-      where_(at),
-      rank_(get_rank(options_.group, at)) {
+      where_(users_line(at)),
+      rank_(get_rank(options_.group, where_)) {
+  check_same("Pipeline", description(schedule_), options_.group, where_);
   const pipeline::Shape& shape = schedule_.shape;
   if (const int n = get_world_size(options_.group, at); n != shape.ranks)
     fail(Errc::invalid_argument, "Pipeline: the schedule is for {}, the group has {}",

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "dist/core/fail.h"
+#include "dist/group/check_same.h"
+#include "dist/parallel/replicas.h"
 
 namespace dist {
 
@@ -18,12 +20,14 @@ ZeroOptimizer::ZeroOptimizer(nn::Module& model, const Factory& factory, const Ze
                              CallSite where)
     : model_(model),
       options_(options),
-      where_(where),
+      where_(users_line(where)),
       parameters_(model.named_parameters()),
       bucket_of_(parameters_.size()),
       is_ready_(parameters_.size()),
       rows_(parameters_.size()) {
-  const int rank = get_rank(options.group, where), n = get_world_size(options.group, where);
+  const int rank = get_rank(options.group, where_), n = get_world_size(options.group, where_);
+  check_start("ZeroOptimizer", parameters_, fmt::format("bucket_bytes {}", options.bucket_bytes),
+              options.group, where_);
   std::vector<std::vector<std::size_t>> filled;
   std::size_t bytes = options.bucket_bytes;
   for (std::size_t i = parameters_.size(); i-- > 0;) {
