@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <functional>
 
 #include <fmt/ranges.h>
@@ -76,6 +77,8 @@ std::optional<Finding> explain_copies(std::span<const Copies> all) {
   std::size_t odd = 0, count = 0;
   for (std::size_t i = 0; i < first.names.size(); ++i) {
     const auto differs = [&](const Copies& other) {
+      if (first.code == Code::different_replicas)
+        return std::memcmp(&first.sketches[i], &other.sketches[i], sizeof(Sketch)) != 0;
       const Sketch &a = first.sketches[i], &b = other.sketches[i];
       const float most = std::max(a.tolerance * std::max(a.norm, b.norm), noise * largest);
       const auto is_far = [&](float x, float y) { return std::abs(x - y) > most; };
@@ -86,7 +89,7 @@ std::optional<Finding> explain_copies(std::span<const Copies> all) {
     ++count;
   }
   if (count == 0) return {};
-  Finding finding{first.code, {}, {}};
+  Finding finding{first.code, {}, {}, first.fix};
   const std::string others = count == 1 ? "" : fmt::format(" (and of {} before it)", count - 1);
   finding.what = fmt::format("{}{} differs between the ranks of {}", first.names[odd], others, first.axis);
   for (const Copies& one : all)

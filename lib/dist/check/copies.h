@@ -1,5 +1,5 @@
-// Copies: tensors that must be equal on all ranks of a group. Findings
-// D11 and D12 are about copies that differ.
+// Copies: tensors that must be equal on all ranks of a group. Findings D11 to D13 are about copies that
+// differ.
 #pragma once
 
 #include <array>
@@ -32,13 +32,15 @@ struct Copies {
   CallSite where = {};                  // the line that uses them
   // Partial sums: one rank has the sketches of the sum over the ranks, all others have sketches of 0.
   bool is_summand = false;
+  std::string fix = {};  // of the finding; empty: as its code says
 
   // The same on all ranks that compare the same tensors: "the input of fc at train.cpp:12".
   std::string str() const;
 };
 
-// D11 or D12 if they differ; names the last tensor that does, as errors of gradients spread towards the
-// first. `all` has the copies of all ranks of a group, of the same tensors.
+// D11, D12 or D13 (where nothing is computed, so that the smallest difference is one) if they differ; names
+// the last tensor that does, as errors of gradients spread towards the first. `all` has the copies of all
+// ranks of a group, of the same tensors.
 std::optional<Finding> explain_copies(std::span<const Copies> all);
 
 }  // namespace dist::check

@@ -55,6 +55,11 @@ Words words(Code code) {
       return {
           "gradient of a replicated parameter never reduced",
           "call finish_gradients() before the step, and let the plan name every layer that works on a part"};
+    case Code::different_replicas:
+      return {
+          "replicas that differ",
+          "the ranks began with different weights: call nn::manual_seed() with the same seed on every rank "
+          "before the model is made, or broadcast_state(model)"};
   }
   __builtin_unreachable();
 }
@@ -160,6 +165,7 @@ std::string str(Code code) { return fmt::format("D{}", static_cast<int>(code)); 
 std::string_view title(Code code) { return words(code).title; }
 // A cycle is a matter of order; without one, the ranks wait for a call that no rank makes.
 std::string_view Finding::remedy() const {
+  if (!fix.empty()) return fix;
   const bool of_collectives = !parties.empty() && std::ranges::none_of(parties, is_message);
   if (code == Code::misfit_message && of_collectives) return of_other_sizes;
   if (code != Code::deadlock || parties.empty()) return words(code).mend;

@@ -24,6 +24,7 @@ enum class Code : std::uint8_t {
   wrong_device,           // D10
   partial_sum,            // D11: used as if it were whole
   unreduced_gradient,     // D12: of a parameter that every rank has
+  different_replicas,     // D13: initial weights, or inputs
 };
 
 std::string str(Code code);         // "D1"
@@ -44,6 +45,7 @@ struct Finding {
   Code code;
   std::string what;  // one line: what happened
   std::vector<Party> parties;
+  std::string fix = {};  // how to fix it; empty: as its code says
 
   // Code and title, what happened, one line per party (equal ones together), the cycle of a deadlock as a
   // drawing, and how to fix it.

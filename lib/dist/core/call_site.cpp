@@ -8,6 +8,19 @@
 
 namespace dist {
 
+namespace {
+
+const char* kept(std::string_view name) {
+  static std::mutex mutex;
+  static auto& names = *new std::set<std::string, std::less<>>;  // outlives all threads
+  const std::lock_guard lock(mutex);
+  return names.emplace(name).first->c_str();
+}
+
+}  // namespace
+
+CallSite CallSite::in(std::string_view of_part) const { return {file, line, kept(of_part)}; }
+
 std::string CallSite::str() const {
   const std::string_view path = file;
   return fmt::format("{}:{}", path.substr(path.rfind('/') + 1), line);
@@ -18,10 +31,7 @@ CallSite CallSite::parse(std::string_view text) {
   CallSite site;
   if (colon == text.npos) return site;
   std::from_chars(text.data() + colon + 1, text.data() + text.size(), site.line);
-  static std::mutex mutex;
-  static auto& files = *new std::set<std::string, std::less<>>;  // outlives all threads
-  const std::lock_guard lock(mutex);
-  site.file = files.emplace(text.substr(0, colon)).first->c_str();
+  site.file = kept(text.substr(0, colon));
   return site;
 }
 

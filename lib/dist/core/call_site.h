@@ -11,11 +11,18 @@ namespace dist {
 struct CallSite {
   const char* file = "?";
   int line = 0;
+  // In calls that the library makes: on behalf of which part of the program, "transformer.h.0" or "bucket 2",
+  // so that what this part does on one rank is not taken for what another part does on the next. Null: none.
+  // Kept forever: there are few.
+  const char* part = nullptr;
 
   // As a default argument or default member initialiser it names the caller's line (GCC and Clang).
   static constexpr CallSite current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return {file, line};
   }
+  CallSite in(std::string_view of_part) const;  // the same line, on behalf of this part
+  // Whether it is a line of the C++ library's: the caller is in std::make_unique() or a container.
+  bool is_in_std() const { return std::string_view(file).find("/c++/") != std::string_view::npos; }
   // "train.cpp:41": the file's base name and the line.
   std::string str() const;
   // Parses such a text, from another rank. Keeps the file's name forever: there are few.

@@ -95,6 +95,12 @@ class Tensor {
   Tensor& mul_(double factor, Caller at = Caller::here());   // every element
   Tensor& div_(double divisor, Caller at = Caller::here());  // every element
 
+  // What these elements must not be taken for, a literal that ends a sentence: "... holds a part of the
+  // classes". It goes with views and copies (clone(), to()) of them, but not with what is computed from them.
+  // A call that would take them for it quotes this and refuses them. Null: nothing.
+  void set_caution(const char* text);
+  const char* caution() const;
+
   template <class T>
   T item(Caller at = Caller::here()) const;  // the only element, converted to T
   template <class T>

@@ -28,22 +28,30 @@ void check_same_shape(std::string_view what, const Tensor& a, const Tensor& b, C
 
 }  // namespace
 
+void Tensor::set_caution(const char* text) { storage_->caution = text; }
+const char* Tensor::caution() const { return is_defined() ? storage_->caution : nullptr; }
+
 Tensor Tensor::clone(Caller at) const {
   Tensor t = empty_like(*this, at);
   copy(t.flat(), flat());
+  t.set_caution(caution());
   return t;
 }
 
 Tensor Tensor::to(Device device, Caller at) const {
   check_defined(*this, at);
   if (device == flat_.device) return *this;
-  return empty(shape_, flat_.dtype, device).copy_(*this, at);
+  Tensor t = empty(shape_, flat_.dtype, device).copy_(*this, at);
+  t.set_caution(caution());
+  return t;
 }
 
 Tensor Tensor::to(DType dtype, Caller at) const {
   check_defined(*this, at);
   if (dtype == flat_.dtype) return *this;
-  return empty(shape_, dtype, flat_.device).copy_(*this, at);
+  Tensor t = empty(shape_, dtype, flat_.device).copy_(*this, at);
+  t.set_caution(caution());
+  return t;
 }
 
 Tensor& Tensor::copy_(const Tensor& from, Caller at) {

@@ -10,6 +10,7 @@
 #include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/shape.h"
+#include "dist/group/check_same.h"
 
 namespace dist {
 
@@ -53,6 +54,16 @@ std::string grid_text(const Shape& shape, const std::vector<std::string>& names)
   std::vector<std::string> axes;
   for (std::size_t i = 0; i < names.size(); ++i) axes.push_back(fmt::format("{}={}", names[i], shape[i]));
   return fmt::format("{}", fmt::join(axes, ", "));
+}
+
+// One line per thing that ranks may disagree about.
+std::string description(const std::vector<int>& ranks, const Shape& shape,
+                        const std::vector<std::string>& names, const ProcessGroup& everybody) {
+  std::string text = fmt::format("the shape {}\nthe names {}\n{} ranks\n", to_string(shape),
+                                 fmt::join(names, ", "), ranks.size());
+  if (ranks != everybody.ranks())
+    for (std::size_t i = 0; i < ranks.size(); ++i) text += fmt::format("rank {} in place {}\n", ranks[i], i);
+  return text;
 }
 
 void check_mesh(const std::vector<int>& ranks, const Shape& shape, const std::vector<std::string>& names,
@@ -111,18 +122,14 @@ void DeviceMesh::State::make_axis(const std::string& name, const std::vector<std
     made.push_back(
         split_group(is_inside ? number_along(others) : -1, is_inside ? number_along(along) : 0, {}, at));
     axis.group = made.back();
-    if (is_inside && axis.group.ranks() != ranks_along(along))
-      fail(Errc::mismatch,
-           "rank {}: a mesh at {}: along {}, this rank is with ranks {} instead of {}; all "
-           "ranks must pass the same arguments",
-           get_rank(), at.str(), name, fmt::join(axis.group.ranks(), ", "),
-           fmt::join(ranks_along(along), ", "));
   }
 }
 
 DeviceMesh::DeviceMesh(const std::vector<int>& ranks, const Shape& shape,
                        const std::vector<std::string>& names, Caller at)
     : state_(std::make_shared<State>()) {
+  at = users_line(at);
+  check_same("DeviceMesh", description(ranks, shape, names, default_group(at)), ProcessGroup(), at);
   check_mesh(ranks, shape, names, get_world_size({}, at), at);
   state_->shape = shape;
   state_->ranks = ranks;
@@ -230,6 +237,12 @@ ProcessGroup DeviceMesh::get_group(Caller at) const {
   return get_group(MeshAxis(0, at));
 }
 
+std::vector<ProcessGroup> DeviceMesh::get_all_groups(Caller at) const {
+  std::vector<ProcessGroup> groups;
+  for (int axis = 0; axis < dim(); ++axis) groups.push_back(get_group(MeshAxis(axis, at)));
+  return groups;
+}
+
 DeviceMesh DeviceMesh::operator[](const MeshAxes& axes) const {
   DeviceMesh slice;
   slice.state_ = state_;
@@ -254,7 +267,11 @@ DeviceMesh DeviceMesh::flatten(const MeshAxes& axes, const std::string& name) co
   DeviceMesh flat;
   flat.state_ = state_;
   flat.axes_ = {static_cast<std::size_t>(known - state_->axes.begin())};
-  if (known == state_->axes.end()) state_->make_axis(name, along, axes.at);
+  if (known == state_->axes.end()) {
+    check_same("flatten", fmt::format("{} of {}", fmt::join(axes.names, ", "), name), ProcessGroup(),
+               axes.at);
+    state_->make_axis(name, along, axes.at);
+  }
   return flat;
 }
 

@@ -50,9 +50,10 @@ class DeviceMesh {
  public:
   DeviceMesh() = default;  // no mesh: false, and every other use throws
   // A mesh of these global ranks, in row-major order of `shape`; ranks may be permuted, or left out. EVERY
-  // rank of the default group must make it, with the same arguments: it blocks until all have. Makes one
-  // group for each line of the grid, by one split_group() for each axis, and none where a line has the ranks
-  // of another group of the mesh, or of the default group, in the same order.
+  // rank of the default group must make it, with the same arguments (else Error{mismatch} on all, which names
+  // what differs): it blocks until all have. Makes one group for each line of the grid, by one split_group()
+  // for each axis, and none where a line has the ranks of another group of the mesh, or of the default group,
+  // in the same order.
   DeviceMesh(const std::vector<int>& ranks, const Shape& shape, const std::vector<std::string>& names,
              Caller at = Caller::here());
 
@@ -73,11 +74,13 @@ class DeviceMesh {
   ProcessGroup get_group(const MeshAxis& axis) const;
   ProcessGroup get_group(Caller at = Caller::here()) const;  // of a mesh of one axis
 
+  std::vector<ProcessGroup> get_all_groups(Caller at = Caller::here()) const;  // of each axis
+
   // The slice with these axes that this rank is in. Makes no group, and needs no other rank's call.
   DeviceMesh operator[](const MeshAxes& axes) const;
   // A mesh of one axis, `name`, along which the ranks of these axes are in row-major order; mesh[name] finds
-  // it, too. EVERY rank that made the mesh must call it. The first call makes one group for each line, a
-  // second one none.
+  // it, too. EVERY rank that made the mesh must call it, with the same arguments. The first call makes one
+  // group for each line, a second one none.
   DeviceMesh flatten(const MeshAxes& axes, const std::string& name) const;
 
   // Destroys the groups that the mesh made, of all its slices, too, in reverse order; they end with the job

@@ -2,6 +2,7 @@
 // them.
 #include "dist/mesh/dtensor.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/shape.h"
+#include "dist/group/check_same.h"
 #include "dist/group/diagnosis/compare_copies.h"
 
 namespace dist {
@@ -104,6 +106,15 @@ Placements checked(std::string_view call, Placements placements, const DeviceMes
   return placements;
 }
 
+// What every rank of the mesh must agree about, in lines.
+std::string description(const Shape& shape, DType dtype, const DeviceMesh& mesh,
+                        const Placements& placements) {
+  std::string text = fmt::format("the whole shape {}\n{}\n", to_string(shape), name(dtype));
+  for (std::size_t i = 0; i < placements.size(); ++i)
+    text += fmt::format("{}={}: {}\n", mesh.names()[i], mesh.shape()[i], to_string(placements[i]));
+  return text;
+}
+
 }  // namespace
 
 DTensor DTensor::from_local(Tensor local, const DeviceMesh& mesh, Placements placements,
@@ -117,9 +128,15 @@ DTensor DTensor::from_local(Tensor local, const DeviceMesh& mesh, Placements pla
       if (const Shard* const shard = std::get_if<Shard>(&placements[i]))
         (*shape)[static_cast<std::size_t>(shard->axis)] *= mesh.shape()[i];
   }
+  if (mesh.is_member())
+    check_same("from_local", description(*shape, local.dtype(), mesh, placements), mesh.get_all_groups(at),
+               at);
   DTensor made(std::move(local), mesh, std::move(placements), std::move(*shape));
   if (mesh.is_member() && made.local_.shape() != made.local_part().shape)
-    fail(Errc::invalid_argument, "from_local at {}: a local tensor of shape {}; this rank's part of {} is {}",
+    fail(Errc::invalid_argument,
+         "from_local at {}: a local tensor of shape {}; this rank's part of {} is {}; pass .shape, that of "
+         "the "
+         "whole tensor, where it is another one",
          at.str(), to_string(made.local_.shape()), to_string(made.shape_),
          to_string(made.local_part().shape));
   return made;
@@ -138,14 +155,23 @@ DTensor DTensor::redistribute(const Placements& placements, Caller at) const {
         placements_[i] != to[i])
       fail(Errc::invalid_argument, "redistribute at {}: {} cannot become {}; reduce it first", at.str(),
            to_string(placements_[i]), to_string(to[i]));
-  if (mesh_.is_member())
-    for (const Move& move : plan_moves(placements_, to)) {
-      now.placements_[move.mesh_axis] = Replicate();
-      const Shape together = now.local_part().shape;
-      const ProcessGroup line = mesh_.get_group(MeshAxis(static_cast<int>(move.mesh_axis), at));
-      now.local_ = std::visit(LineMove{now.local_, together, line, at}, move.from, move.to);
-      now.placements_[move.mesh_axis] = move.to;
-    }
+  if (!mesh_.is_member()) return now.placements_ = to, now;
+  const auto moves = plan_moves(placements_, to);
+  const auto sends = [](const Move& move) {
+    return !std::holds_alternative<Replicate>(move.from) && !std::holds_alternative<Partial>(move.to);
+  };
+  if (std::ranges::any_of(moves, sends) && compares_copies(mesh_.get_group(MeshAxis(0, at))))
+    check_same(
+        "redistribute",
+        description(shape_, dtype(), mesh_, placements_) + "to:\n" + description(shape_, dtype(), mesh_, to),
+        mesh_.get_all_groups(at), at);
+  for (const Move& move : moves) {
+    now.placements_[move.mesh_axis] = Replicate();
+    const Shape together = now.local_part().shape;
+    const ProcessGroup line = mesh_.get_group(MeshAxis(static_cast<int>(move.mesh_axis), at));
+    now.local_ = std::visit(LineMove{now.local_, together, line, at}, move.from, move.to);
+    now.placements_[move.mesh_axis] = move.to;
+  }
   now.placements_ = to;
   return now;
 }
@@ -191,7 +217,17 @@ DTensor distribute_tensor(const Tensor& t, const DeviceMesh& mesh, Placements pl
       fail(Errc::invalid_argument,
            "distribute_tensor at {}: {} along {}={} from rank {}; Partial has from_local()", at.str(),
            to_string(placements[i]), mesh.names()[i], mesh.shape()[i], source.value_or(0));
-  if (!source || !mesh.is_member()) return now.redistribute(placements, at);
+  if (!mesh.is_member()) return now.redistribute(placements, at);
+  const std::string from = source ? fmt::format("from rank {} of each axis", *source) : "without a source";
+  check_same("distribute_tensor", description(t.shape(), t.dtype(), mesh, placements) + from,
+             mesh.get_all_groups(at), at);
+  if (!source) {
+    for (int axis = 0; axis < mesh.dim(); ++axis)
+      compare_replicas(mesh.get_group(MeshAxis(axis, at)), {{"the tensor", t}}, at,
+                       mesh.names()[static_cast<std::size_t>(axis)],
+                       "pass equal values on every rank, or .src_data_rank, whose values the others receive");
+    return now.redistribute(placements, at);
+  }
   for (std::size_t i = 0; i < placements.size(); ++i) {
     const ProcessGroup line = mesh.get_group(MeshAxis(static_cast<int>(i), at));
     const Options from_source{.group = line, .group_src = *source};

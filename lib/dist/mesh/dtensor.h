@@ -23,9 +23,11 @@ namespace dist {
 // A handle, cheap to copy; copies share the elements of the local tensor.
 class DTensor {
  public:
-  // A DTensor of which `local` is this rank's part. Does not communicate, and copies nothing. `shape` is that
-  // of the whole tensor; without it, every sharded axis is taken to be that of `local` times the ranks that
-  // divide it. Throws if the shape of `local` is not that of this rank's part.
+  // A DTensor of which `local` is this rank's part. Copies nothing. `shape` is that of the whole tensor;
+  // without it, every sharded axis is taken to be that of `local` times the ranks that divide it.
+  // Communicates: one small exchange along each axis, after which every rank throws Error{mismatch} if one
+  // has another whole shape, dtype or placement. Throws if the shape of `local` is not that of this rank's
+  // part.
   static DTensor from_local(Tensor local, const DeviceMesh& mesh, Placements placements,
                             std::optional<Shape> shape = {}, Caller at = Caller::here());
 
@@ -56,10 +58,10 @@ class DTensor {
   Shape shape_;
 };
 
-// Places `t`, which every rank passes in the same shape, on the mesh; no placement is Partial. Along each
-// axis of the mesh, the rank with the number `src_data_rank` scatters (Shard) or broadcasts (Replicate) its
-// values. Without that number every rank takes its part of its own `t`, which must have
-// equal values on all, and nothing is communicated.
+// Places `t`, which every rank passes in the same shape, on the mesh; no placement is Partial. Communicates:
+// first one small exchange along each axis of the mesh, as from_local(); then, along each axis, the rank with
+// the number `src_data_rank` scatters (Shard) or broadcasts (Replicate) its values. Without that number every
+// rank takes its part of its own `t`, which must have equal values on all (D13), and sends nothing more.
 DTensor distribute_tensor(const Tensor& t, const DeviceMesh& mesh, Placements placements,
                           std::optional<int> src_data_rank = 0, Caller at = Caller::here());
 

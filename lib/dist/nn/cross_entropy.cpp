@@ -13,6 +13,7 @@ constexpr const char* loss_name = "CrossEntropyLoss";
 
 void check(const Tensor& logits, const Tensor& targets) {
   check_input(loss_name, logits);
+  if (const char* const why = logits.caution()) fail(Errc::invalid_argument, "{}: {}", loss_name, why);
   if (logits.dim() < 2 || logits.numel() == 0)
     fail_shape(loss_name, logits, "[batch, ..., classes], none of them 0,");
   const Shape rows(logits.shape().begin(), logits.shape().end() - 1);

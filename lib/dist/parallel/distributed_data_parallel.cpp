@@ -12,6 +12,7 @@
 #include "dist/core/device/recording.h"
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
+#include "dist/group/check_same.h"
 #include "dist/group/recorded_calls.h"
 #include "dist/mesh/placed.h"
 #include "dist/parallel/gradient_buckets.h"
@@ -67,7 +68,7 @@ CallSite line_of_user(CallSite where, const DdpOptions& options) {
 
 DeviceGroups groups_if_alike(nn::Module& model, const ProcessGroup& group, CallSite where) {
   require_whole("DistributedDataParallel", model.named_parameters(), group, where);
-  check_alike(model, group, where);
+  check_alike("DistributedDataParallel", model, group, where);
   return DeviceGroups(model, group, where);
 }
 

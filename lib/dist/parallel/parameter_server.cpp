@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "dist/core/fail.h"
+#include "dist/group/check_same.h"
 #include "dist/mesh/placed.h"
 #include "dist/parallel/packed.h"
 #include "dist/parallel/replicas.h"
@@ -32,10 +33,10 @@ ParameterServer::ParameterServer(nn::Module& model, nn::Optimizer& optimizer,
       optimizer_(optimizer),
       group_(options.group ? options.group : default_group(where)),
       server_(options.server),
-      where_(where) {
+      where_(users_line(where)) {
   (void)group_.global_rank(server_);  // throws if there is no such rank
   require_whole("ParameterServer", model.named_parameters(), group_, where_);
-  check_alike(model, group_, where_);
+  check_alike("ParameterServer", model, group_, where_);
   broadcast_state(model, group_, where_);
   arrange();
 }

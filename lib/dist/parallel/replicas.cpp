@@ -1,13 +1,12 @@
 #include "dist/parallel/replicas.h"
 
 #include <algorithm>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include <fmt/ranges.h>
 
-#include "dist/core/fail.h"
+#include "dist/group/check_same.h"
+#include "dist/group/diagnosis/compare_copies.h"
+#include "dist/mesh/placed.h"
 
 namespace dist {
 namespace {
@@ -23,46 +22,74 @@ std::vector<Device> devices_of(nn::Module& model) {
   return devices;
 }
 
-// One line per parameter and buffer.
-std::string description(nn::Module& model) {
-  const std::vector<Device> devices = devices_of(model);
-  std::string text;
-  const auto add = [&](const char* kind, const std::string& name, const Tensor& t) {
-    const auto number = std::ranges::find(devices, t.device()) - devices.begin();
-    text += fmt::format("{} \"{}\", {} {}, on {}{}\n", kind, name, dist::name(t.dtype()),
-                        fmt::join(t.shape(), "x"), t.device() == cpu ? "a CPU" : "a GPU",
-                        number == 0 ? "" : fmt::format(" (device {} of the model)", number + 1));
-  };
-  for (const auto& [name, parameter] : model.named_parameters())
-    add(parameter->requires_grad() ? "parameter" : "frozen parameter", name, parameter->value);
-  for (const auto& [name, buffer] : model.named_buffers()) add("buffer", name, buffer->value);
-  return text;
+std::string line_of(std::string_view kind, const std::string& name, DType dtype, const Shape& shape) {
+  return fmt::format("{} \"{}\", {} {}", kind, name, dist::name(dtype), fmt::join(shape, "x"));
+}
+std::string line_of(std::string_view kind, const std::string& name, const Tensor& t) {
+  return line_of(kind, name, t.dtype(), t.shape());
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
+Shape whole_shape(const nn::Parameter& parameter) {
+  const Placed* const placed = placed_of(parameter);
+  return placed ? placed->whole : parameter.value.shape();
 }
 
-std::string line_or_end(const std::vector<std::string>& lines, std::size_t i) {
-  return i < lines.size() ? lines[i] : "nothing more";
+bool is_divided_among(const nn::Parameter& parameter, const ProcessGroup& group) {
+  const Placed* const placed = placed_of(parameter);
+  return placed && std::ranges::any_of(placed->axes, [&](const PlacedAxis& axis) {
+           return axis.group.state() == group.state() && axis.placement != Placement(Replicate());
+         });
 }
 
 }  // namespace
 
-void check_alike(nn::Module& model, const ProcessGroup& group, CallSite where) {
-  const auto all = all_gather_object(description(model), {.group = group}, where);
-  const auto odd = std::ranges::find_if(all, [&](const std::string& text) { return text != all.front(); });
-  if (odd == all.end()) return;
-  const auto theirs = lines_of(*odd), first = lines_of(all.front());
-  const auto differs = static_cast<std::size_t>(std::ranges::mismatch(theirs, first).in1 - theirs.begin());
-  fail(Errc::mismatch,
-       "rank {}'s model has {} where rank {}'s has {}: every rank must build the same model, and freeze the "
-       "same part of it",
-       group.global_rank(static_cast<int>(odd - all.begin())), line_or_end(theirs, differs),
-       group.global_rank(0), line_or_end(first, differs));
+std::string description(std::span<const nn::NamedParameter> parameters) {
+  std::string text;
+  for (const auto& [name, parameter] : parameters)
+    text += line_of("parameter", name, parameter->value.dtype(), whole_shape(*parameter)) +
+            (parameter->requires_grad() ? "\n" : ", frozen\n");
+  return text;
+}
+
+void check_start(std::string_view call, std::span<const nn::NamedParameter> parameters,
+                 const std::string& options, const ProcessGroup& group, CallSite where) {
+  check_same(call, description(parameters) + options, group, where);
+  compare_start(parameters, group, where);
+}
+
+void check_start(std::string_view call, std::span<const nn::NamedParameter> parameters,
+                 const std::string& options, const DeviceMesh& mesh, CallSite where) {
+  if (!mesh) return check_start(call, parameters, options, ProcessGroup(), where);
+  check_same(call, description(parameters) + options, mesh.get_all_groups(where), where);
+  const auto names = mesh.names();
+  for (std::size_t i = 0; const ProcessGroup& line : mesh.get_all_groups(where))
+    compare_start(parameters, line, where, names[i++]);
+}
+
+void compare_start(std::span<const nn::NamedParameter> parameters, const ProcessGroup& group, CallSite where,
+                   std::string_view axis) {
+  if (!compares_copies(group)) return;
+  std::vector<NamedTensor> values;
+  for (const auto& [name, parameter] : parameters)
+    if (!is_divided_among(*parameter, group))
+      values.push_back({"the initial value of " + name, parameter->value});
+  compare_replicas(group, values, where, axis);
+}
+
+void check_alike(std::string_view call, nn::Module& model, const ProcessGroup& group, CallSite where) {
+  const std::vector<Device> devices = devices_of(model);
+  const auto on = [&](const Tensor& t) {
+    const auto number = std::ranges::find(devices, t.device()) - devices.begin();
+    return fmt::format(", on {}{}\n", t.device() == cpu ? "a CPU" : "a GPU",
+                       number == 0 ? "" : fmt::format(" (device {} of the model)", number + 1));
+  };
+  std::string text;
+  for (const auto& [name, parameter] : model.named_parameters())
+    text += line_of("parameter", name, parameter->value) + (parameter->requires_grad() ? "" : ", frozen") +
+            on(parameter->value);
+  for (const auto& [name, buffer] : model.named_buffers())
+    text += line_of("buffer", name, buffer->value) + on(buffer->value);
+  check_same(call, text, group, where);
 }
 
 std::vector<nn::NamedParameter> trained_of(std::span<const nn::NamedParameter> all) {

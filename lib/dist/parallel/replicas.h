@@ -1,19 +1,37 @@
-// Makes copies of a model equal: first checks that they have the same tensors, then gives them the same
-// values.
+// Copies of a model: whether they are alike and begin with the same values; and what makes them equal.
 #pragma once
 
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "dist/group/process_group.h"
+#include "dist/mesh/device_mesh.h"
 #include "dist/nn/module.h"
 
 namespace dist {
 
-// Every rank of the group must call it. Throws Error{mismatch} on all ranks if one differs from group rank 0
-// in its parameters or buffers, by order, name, shape, dtype, whether it is trained, or kind of device (and
-// of several GPUs of a rank, by which one); names the first such rank and tensor.
-void check_alike(nn::Module& model, const ProcessGroup& group, CallSite where = CallSite::current());
+// Parameters, one per line, by name, dtype, whole shape and whether they are trained; for check_same().
+std::string description(std::span<const nn::NamedParameter> parameters);
+
+// For a call that divides or copies a model: check_same() of its parameters and of the call's options (lines,
+// too), then compare_start(), for the ranks of a group or of a mesh (none: the default group). Every rank of
+// it must call it.
+void check_start(std::string_view call, std::span<const nn::NamedParameter> parameters,
+                 const std::string& options, const ProcessGroup& group, CallSite where);
+void check_start(std::string_view call, std::span<const nn::NamedParameter> parameters,
+                 const std::string& options, const DeviceMesh& mesh, CallSite where);
+// Finding D13 if the ranks of the group began with different values. Does nothing unless copies are compared
+// (group/diagnosis/compare_copies.h); every rank of the group must call it. `axis`: of the mesh; empty: the
+// group's name.
+void compare_start(std::span<const nn::NamedParameter> parameters, const ProcessGroup& group, CallSite where,
+                   std::string_view axis = {});
+
+// check_same() for a model whose values are about to be made equal: in addition, buffers and kinds of devices
+// (and of several GPUs of a rank, which one) must be the same.
+void check_alike(std::string_view call, nn::Module& model, const ProcessGroup& group,
+                 CallSite where = CallSite::current());
 
 // Those that are trained, and whether `known` are they.
 std::vector<nn::NamedParameter> trained_of(std::span<const nn::NamedParameter> all);

@@ -72,9 +72,7 @@ void Simulation::compare_copies(int rank, GroupCopies mine) {
   auto finding = check::explain_copies(all);
   if (!finding) return;
   const auto is_cause = [&](const check::Finding& other) {
-    const bool is_of_copies =
-        other.code == check::Code::partial_sum || other.code == check::Code::unreduced_gradient;
-    return is_of_copies && other.what != finding->what;
+    return other.code >= check::Code::partial_sum && other.what != finding->what;
   };
   if (std::ranges::none_of(report_.findings, is_cause)) note(std::move(*finding), Telling::together);
 }

@@ -134,9 +134,9 @@ TEST_P(HostSection, QuotesTheRanks) {
 }
 
 const auto code_of_page = [](const auto& of) { return "D" + std::to_string(of.param); };
-INSTANTIATE_TEST_SUITE_P(Handbook, Page, testing::Range(1, 13), code_of_page);
+INSTANTIATE_TEST_SUITE_P(Handbook, Page, testing::Range(1, 14), code_of_page);
 // The other pages quote no error, or one with times in it.
-INSTANTIATE_TEST_SUITE_P(Handbook, HostSection, testing::Values(2, 3, 7, 9, 11, 12), code_of_page);
+INSTANTIATE_TEST_SUITE_P(Handbook, HostSection, testing::Values(2, 3, 7, 9, 11, 12, 13), code_of_page);
 
 }  // namespace
 }  // namespace dist::test

@@ -54,6 +54,10 @@ void wrong_d12_forgotten(int rank);
 void right_d12_forgotten(int rank);
 void wrong_d12_unnamed(int rank);
 void right_d12_unnamed(int rank);
+void wrong_d13_seeds(int rank);
+void right_d13_seeds(int rank);
+void wrong_d13_rows(int rank);
+void right_d13_rows(int rank);
 
 namespace dist::test {
 
@@ -72,6 +76,7 @@ std::span<const WrongProgram> wrong_programs() {
       PROGRAM(d10_left_at_home, simulated, 0, 1), PROGRAM(d10_second_group, simulated, 0, 1),
       PROGRAM(d11_summand, detail, 0, 1),         PROGRAM(d11_bias, detail, 0, 1, 2),
       PROGRAM(d12_forgotten, detail, 0, 1),       PROGRAM(d12_unnamed, detail, 0, 1),
+      PROGRAM(d13_seeds, detail, 0, 1),           PROGRAM(d13_rows, detail, 0, 1),
   };
   return programs;
 }

@@ -22,6 +22,7 @@ class Storage {
   Storage& operator=(const Storage&) = delete;
 
   std::byte* data() const { return static_cast<std::byte*>(data_); }
+  const char* caution = nullptr;  // Tensor::caution()
 
  private:
   void* data_ = nullptr;

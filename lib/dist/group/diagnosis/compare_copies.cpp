@@ -13,7 +13,7 @@ namespace dist {
 namespace {
 
 bool is_used_alone(const ProcessGroup& group) {
-  const auto& state = group.state();
+  const auto& state = (group ? group : rank_context().default_group).state();
   return !state || state->rank < 0 || state->size() == 1 || !state->job;
 }
 
@@ -41,7 +41,7 @@ std::vector<check::Copies> exchanged(GroupState& group, const check::Copies& min
 
 bool compares_copies(const ProcessGroup& group) {
   if (is_used_alone(group)) return false;
-  const JobState& job = *group.state()->job;
+  const JobState& job = *(group ? group : rank_context().default_group).state()->job;
   return job.simulation || (!job.context.virtual_world && job.settings.debug == DebugLevel::detail);
 }
 
@@ -50,6 +50,7 @@ void compare_copies(const ProcessGroup& of, check::Copies mine) {
   const GroupInUse group(of, "compare_copies", mine.where);
   JobState& job = *group->job;
   mine.rank = group->global_rank;
+  if (mine.axis.empty()) mine.axis = group->identity.name;
   if (job.simulation) return job.simulation->has_copies(*group, std::move(mine));
   const auto all = exchanged(*group, mine);
   if (all.empty()) return;
@@ -57,6 +58,19 @@ void compare_copies(const ProcessGroup& of, check::Copies mine) {
     const std::string what = finding->what;
     fail(Errc::mismatch, "rank {}: {}{}", mine.rank, what, job.tell(std::move(*finding)));
   }
+}
+
+void compare_replicas(const ProcessGroup& group, const std::vector<NamedTensor>& tensors, CallSite at,
+                      std::string_view axis, std::string_view fix) {
+  if (!compares_copies(group)) return;
+  check::Copies mine{.code = check::Code::different_replicas, .axis = std::string(axis)};
+  mine.where = at, mine.fix = fix;
+  for (const auto& [name, tensor] : tensors) {
+    if (!tensor.is_defined()) continue;
+    mine.names.push_back(name);
+    mine.sketches.push_back(check::sketch_of(tensor));
+  }
+  if (!mine.names.empty()) compare_copies(group, std::move(mine));
 }
 
 }  // namespace dist

@@ -111,7 +111,10 @@ void check_traffic(const GroupState& group, const Operation& operation,
 }  // namespace
 
 Fingerprint::Fingerprint(const GroupState& group, const Operation& operation)
-    : kind(operation.kind), sequence(operation.sequence), algorithm(operation.algorithm) {
+    : kind(operation.kind),
+      sequence(operation.sequence),
+      algorithm(operation.algorithm),
+      part(operation.where.part ? operation.where.part : "") {
   const bool rooted = kind == OpKind::broadcast || kind == OpKind::reduce || kind == OpKind::scatter ||
                       kind == OpKind::gather;
   const bool reduces = kind == OpKind::reduce || kind == OpKind::all_reduce || kind == OpKind::reduce_scatter;
@@ -122,13 +125,13 @@ Fingerprint::Fingerprint(const GroupState& group, const Operation& operation)
 }
 
 std::string Fingerprint::str() const {
-  const std::string way = algorithm.empty() ? "" : "by " + algorithm;
-  if (kind == OpKind::barrier) return describe_call(name(kind), sequence, way);
+  const std::string way = algorithm.empty() ? "" : "by " + algorithm, of = part.empty() ? "" : " of " + part;
+  if (kind == OpKind::barrier) return describe_call(name(kind), sequence, way) + of;
   std::string what = count < 0 ? std::string(name(dtype)) : Amount{count, dtype}.str();
   if (op != ReduceOp::Kind::sum) what += fmt::format(", {}", name(op));
   if (root >= 0) what += fmt::format(", root {}", root);
   if (!way.empty()) what += ", " + way;
-  return describe_call(name(kind), sequence, what);
+  return describe_call(name(kind), sequence, what) + of;
 }
 
 check::Code kind_of_difference(Fingerprint a, const Fingerprint& b) {

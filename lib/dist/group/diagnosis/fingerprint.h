@@ -14,7 +14,7 @@ struct Fingerprint {
   Fingerprint() = default;
   Fingerprint(const GroupState& group, const Operation& operation);
   bool operator==(const Fingerprint&) const = default;
-  // "broadcast #7 (4 f32, root 2)"
+  // "broadcast #7 (4 f32, root 2)", "all_gather #7 (4 f32) of transformer.h.0"
   std::string str() const;
 
   OpKind kind = OpKind::barrier;
@@ -24,6 +24,7 @@ struct Fingerprint {
   std::int64_t count = -1;  // elements; -1: each rank has its own number
   std::uint64_t sequence = 0;
   std::string algorithm = {};  // the algorithm that the call names; empty: none
+  std::string part = {};       // CallSite::part of a call that the library makes; empty: none
 };
 
 // D3 when the two differ in size or dtype only, else D2.

@@ -9,6 +9,7 @@
 #include "dist/core/axes.h"
 #include "dist/core/fail.h"
 #include "dist/core/view.h"
+#include "dist/group/check_same.h"
 #include "dist/nn/checks.h"
 #include "dist/nn/ops.h"
 #include "dist/parallel/context/rings.h"
@@ -169,7 +170,7 @@ void RingAttention::backward(nn::RowOps::AttentionGrads grads, const Heads& grad
   add_columns(grads.v, own[1]);
 }
 
-ContextParallel::ContextParallel(nn::GPT& gpt, const ContextParallelOptions& options)
+ContextParallel::ContextParallel(nn::GPT& gpt, const ContextParallelOptions& options, Caller at)
     : gpt_(gpt),
       group_(options.group),
       slice_{.tokens = 0, .ranks = get_world_size(options.group), .balanced = options.balanced} {
@@ -177,6 +178,8 @@ ContextParallel::ContextParallel(nn::GPT& gpt, const ContextParallelOptions& opt
     fail(Errc::invalid_argument,
          "ContextParallel: dropout of {} would draw for each rank's slice alone; make the GPT with dropout 0",
          gpt.options().dropout);
+  check_same("ContextParallel", fmt::format("balanced {}\nrow {}", options.balanced, options.row), group_,
+             users_line(at));
   const auto core = std::make_shared<RingAttention>(group_, slice_, options.row);
   for (nn::Block* const block : gpt.blocks()) block->attn().set_core(core);
 }

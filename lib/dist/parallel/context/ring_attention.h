@@ -73,7 +73,9 @@ struct ContextParallelOptions {
 class ContextParallel {
  public:
   // The model must outlive this and has no dropout of the attention's probabilities.
-  explicit ContextParallel(nn::GPT& gpt, const ContextParallelOptions& options = {});
+  // Every rank of the group calls it, with the same options.
+  explicit ContextParallel(nn::GPT& gpt, const ContextParallelOptions& options = {},
+                           Caller at = Caller::here());
   // This rank's tokens of [batch, tokens, ...], which is equal on all ranks; the next forward() is for them.
   Tensor slice(const Tensor& whole);
   const ContextSlice& slices() const { return slice_; }

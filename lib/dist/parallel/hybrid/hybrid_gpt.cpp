@@ -9,6 +9,8 @@
 #include <iterator>
 #include <utility>
 
+#include "dist/group/check_same.h"
+#include "dist/group/diagnosis/compare_copies.h"
 #include "dist/nn/checkpoint.h"
 #include "dist/nn/clip_grad_norm.h"
 #include "dist/parallel/gradient_buckets.h"
@@ -23,6 +25,22 @@ namespace {
 nn::GptOptions with_kv_heads(nn::GptOptions gpt) {
   if (gpt.kv_heads == 0) gpt.kv_heads = gpt.heads;
   return gpt;
+}
+
+std::string description(const HybridOptions& o, DType dtype) {
+  return fmt::format(
+      "shape {}\nmicro_batches {}\nschedule {}\nchunks {}\nsequence_parallel {}\nrecompute {}\n"
+      "ignore_index {}\ndtype {}\n",
+      o.shape.str(), o.micro_batches, name(o.schedule), o.chunks, o.sequence_parallel, o.recompute,
+      o.ignore_index, name(dtype));
+}
+
+void compare_rows(const DeviceMesh& mesh, const Tensor& tokens, const Tensor& targets, CallSite where) {
+  for (const char* const axis : {"pp", "cp", "tp"})
+    if (const ProcessGroup group = mesh.get_group(axis); compares_copies(group))
+      compare_replicas(group, {{"the batch of tokens", tokens}, {"the batch of targets", targets}}, where,
+                       axis,
+                       "give all ranks of one data rank the same rows: those of HybridGpt::data_rank()");
 }
 
 // Bytes; the first bucket is small, so that communication starts early.
@@ -55,7 +73,9 @@ struct HybridGpt::Averages {
 };
 
 HybridGpt::HybridGpt(const nn::GptOptions& gpt, const HybridOptions& options, DType dtype, Caller at)
-    : gpt_(with_kv_heads(gpt)), options_(options), where_(at), dtype_(dtype) {
+    : gpt_(with_kv_heads(gpt)), options_(options), where_(users_line(at)), dtype_(dtype) {
+  at = where_;
+  check_same("HybridGpt", description(gpt_) + description(options_, dtype), ProcessGroup(), at);
   const HybridShape& shape = options.shape;
   check_hybrid(shape, gpt_, get_world_size({}, at), options.chunks, options.sequence_parallel);
   mesh_ = make_hybrid_mesh(shape, at);
@@ -86,11 +106,12 @@ void HybridGpt::prepare(nn::GPT& stage) {
     parallelize(stage, mesh_["tp"], {.sequence_parallel = options_.sequence_parallel}, where_);
   if (shape.cp > 1)
     contexts_.push_back(std::make_unique<ContextParallel>(
-        stage,
-        ContextParallelOptions{.group = mesh_.get_group("cp"), .balanced = true, .row = shape.cp_row}));
+        stage, ContextParallelOptions{.group = mesh_.get_group("cp"), .balanced = true, .row = shape.cp_row},
+        where_));
   if (options_.recompute)
     for (nn::Block* const block : stage.blocks()) nn::checkpoint(*block);
   if (replicas_.size() > 1 && !has_units()) {
+    compare_start(stage.named_parameters(), replicas_.get_group(), where_, "dp_cp");
     const DeviceGroups groups(stage, replicas_.get_group(), where_);
     auto buckets =
         std::make_unique<GradientBuckets>(stage.named_parameters(), groups, average_in_pieces, where_);
@@ -129,6 +150,7 @@ Tensor HybridGpt::slice(const Tensor& whole) {
 }
 
 double HybridGpt::step(const Tensor& tokens, const Tensor& targets, Caller at) {
+  compare_rows(mesh_, tokens, targets, at);
   if (has_units())
     for (const auto& stage : stages()) set_requires_all_reduce(*stage, false);
   double loss = 0;
@@ -145,6 +167,7 @@ double HybridGpt::step(const Tensor& tokens, const Tensor& targets, Caller at) {
 }
 
 double HybridGpt::evaluate(const Tensor& tokens, const Tensor& targets, Caller at) {
+  compare_rows(mesh_, tokens, targets, at);
   return pipeline_->evaluate(tokens, targets, at);
 }
 

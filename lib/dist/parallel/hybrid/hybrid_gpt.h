@@ -34,11 +34,12 @@ struct HybridOptions {
 
 class HybridGpt {
  public:
-  // Every rank must call it, after the same nn::manual_seed(): parameters begin with the numbers of a GPT on
-  // one rank. Throws what check_hybrid() throws, before anything is made. Parameters are of `dtype`, f32 or
-  // f64. With bf16 they are in f32, the master weights (nn/optimizer.h) of a GPT in bf16: fully_shard() makes
-  // units of the model's parameters, even where there is no fsdp, which are converted and gathered in bf16,
-  // while gradients are averaged, and summed over micro-batches, in f32.
+  // Every rank must call it, after the same nn::manual_seed() (D13): parameters begin with the numbers of a
+  // GPT on one rank. Throws Error{mismatch} on every rank if one passes other options, and what
+  // check_hybrid() throws, before anything is made. Parameters are of `dtype`, f32 or f64. With bf16 they are
+  // in f32, the master weights (nn/optimizer.h) of a GPT in bf16: fully_shard() makes units of the model's
+  // parameters, even where there is no fsdp, which are converted and gathered in bf16, while gradients are
+  // averaged, and summed over micro-batches, in f32.
   HybridGpt(const nn::GptOptions& gpt, const HybridOptions& options, DType dtype = DType::f32,
             Caller at = Caller::here());
   ~HybridGpt();

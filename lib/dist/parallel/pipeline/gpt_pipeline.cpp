@@ -2,12 +2,15 @@
 #include "dist/parallel/pipeline/gpt_pipeline.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
 #include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/shape.h"
+#include "dist/group/check_same.h"
+#include "dist/group/diagnosis/compare_copies.h"
 #include "dist/mesh/placed.h"
 
 namespace dist {
@@ -67,12 +70,40 @@ std::vector<nn::GptSlice> split_by_cost(const nn::GptOptions& options, int stage
   return slices;
 }
 
+std::string description(const nn::GptOptions& o) {
+  return fmt::format(
+      "vocab_size {}\ncontext {}\nlayers {}\nheads {}\nwidth {}\nkv_heads {}\ndropout {}\nbias {}\ntied {}\n"
+      "rms_norm {}\ngated {}\nrotary {}\nhidden {}\n",
+      o.vocab_size, o.context, o.layers, o.heads, o.width, o.kv_heads, o.dropout, o.bias, o.tied, o.rms_norm,
+      o.gated, o.rotary, o.hidden);
+}
+
+namespace {
+
+std::string description(const GptPipelineOptions& o) {
+  return fmt::format("schedule {}\nmicro_batches {}\nchunks {}\n", name(o.schedule), o.micro_batches,
+                     o.chunks);
+}
+
+// Stages of which no two have one parameter would not show that they are parts of different models.
+void compare_key(std::uint64_t key, const ProcessGroup& group, CallSite where) {
+  const std::array<double, 2> halves{static_cast<double>(key >> 32), static_cast<double>(key & 0xffffffff)};
+  compare_replicas(
+      group, {{"what the initial weights are drawn from", tensor(std::span<const double>(halves), cpu)}},
+      where);
+}
+
+}  // namespace
+
 GptPipeline::GptPipeline(const nn::GptOptions& gpt, const GptPipelineOptions& options, Caller at)
     : gpt_(gpt), options_(options) {
+  at = users_line(at);
+  check_same("GptPipeline", description(gpt) + description(options), options.group, at);
   const int rank = get_rank(options.group, at), ranks = get_world_size(options.group, at);
   const pipeline::Shape shape{ranks, options.micro_batches, options.chunks};
   const auto slices = split_by_cost(gpt, shape.stages());
   const std::uint64_t key = nn::random_key();  // every stage draws the numbers of the whole
+  compare_key(key, options.group, at);
   std::vector<nn::Module*> mine;
   for (int stage = rank; stage < shape.stages(); stage += ranks) {
     stages_.push_back(std::make_unique<nn::GPT>(gpt, slices[static_cast<std::size_t>(stage)], key));

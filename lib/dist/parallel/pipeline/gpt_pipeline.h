@@ -14,6 +14,9 @@ namespace dist {
 // one block. Throws Error{invalid_argument} for more stages than blocks.
 std::vector<nn::GptSlice> split_by_cost(const nn::GptOptions& options, int stages);
 
+// The options in lines, for check_same().
+std::string description(const nn::GptOptions& options);
+
 // The options of a GptPipeline.
 struct GptPipelineOptions {
   ProcessGroup group = {};  // default: the default group
@@ -32,9 +35,9 @@ struct GptPipelineOptions {
 
 class GptPipeline {
  public:
-  // This rank's stages begin with the numbers of a whole GPT that is made after the same manual_seed().
+  // This rank's stages begin with the numbers of a whole GPT that is made after the same manual_seed() (D13).
   // With a tied head the last stage has a copy of the first one's table, and the parameter's record
-  // (mesh/placed.h) says so. Collective.
+  // (mesh/placed.h) says so. Collective; throws Error{mismatch} on every rank if one passes other options.
   GptPipeline(const nn::GptOptions& gpt, const GptPipelineOptions& options = {}, Caller at = Caller::here());
 
   // Pipeline::step() for [rows, time] i64 tokens and targets; it refuses those that are not in the

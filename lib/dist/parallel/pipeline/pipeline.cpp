@@ -11,6 +11,7 @@
 #include "dist/core/crc32.h"
 #include "dist/core/fail.h"
 #include "dist/core/shape.h"
+#include "dist/group/check_same.h"
 #include "dist/mesh/placed.h"
 #include "dist/nn/cross_entropy.h"
 #include "dist/parallel/pipeline/check.h"
@@ -50,6 +51,16 @@ Tensor made_as(const std::string& description, Device device) {
 Device device_of(nn::Module& module) {
   const auto parameters = module.parameters();
   return parameters.empty() ? get_default_device() : parameters[0]->value.device();
+}
+
+// One line per action of the schedule.
+std::string description(const pipeline::Schedule& schedule) {
+  std::string text = fmt::format("{} micro-batches\n", schedule.shape.micro_batches);
+  for (std::size_t rank = 0; rank < schedule.ranks.size(); ++rank)
+    for (std::size_t i = 0; i < schedule.ranks[rank].size(); ++i)
+      text += fmt::format("{} as action {} of rank {}\n", short_text(schedule.ranks[rank][i], schedule.shape),
+                          i, rank);
+  return text;
 }
 
 std::uint32_t of_shape(const Tensor& t, std::uint32_t before) {
@@ -108,6 +119,8 @@ Pipeline::Pipeline(std::vector<nn::Module*> stages, pipeline::Schedule schedule,
       has_first_(rank_ == 0),
       has_last_(rank_ == schedule_.shape.rank_of(schedule_.shape.stages() - 1)),
       agreement_(options_.step_ranks) {
+  at = users_line(at);
+  check_same("Pipeline", description(schedule_), options_.group, at);
   const pipeline::Shape& shape = schedule_.shape;
   if (const int n = get_world_size(options_.group, at); n != shape.ranks)
     fail(Errc::invalid_argument, "Pipeline: the schedule is for {}, the group has {}",

@@ -6,9 +6,25 @@
 
 #include "dist/core/fail.h"
 #include "dist/mesh/placed.h"
+#include "dist/parallel/replicas.h"
 #include "dist/parallel/shard/sharded_unit.h"
 
 namespace dist {
+
+namespace {
+
+// What else the ranks must agree about, in lines.
+std::string description(const FullyShardOptions& options) {
+  const auto text = [](std::optional<DType> dtype) { return dtype ? name(*dtype) : "none"; };
+  const auto& [param, reduce, output, casts] = options.mixed_precision;
+  return fmt::format(
+      "reshard_after_forward {}\nparam_dtype {}\nreduce_dtype {}\noutput_dtype {}\ncast_forward_inputs {}\n"
+      "the mesh ({})\n",
+      options.reshard_after_forward ? *options.reshard_after_forward ? "true" : "false" : "left out",
+      text(param), text(reduce), text(output), casts, options.mesh ? options.mesh.str() : "all ranks");
+}
+
+}  // namespace
 
 void fully_shard(nn::Module& module, const FullyShardOptions& options, Caller at) {
   if (unit_of(module))
@@ -19,6 +35,7 @@ void fully_shard(nn::Module& module, const FullyShardOptions& options, Caller at
     for (const auto& named : unit->plan().parameters) taken.insert(named.parameter);
   std::vector<nn::NamedParameter> own = module.named_parameters();
   std::erase_if(own, [&](const auto& named) { return taken.contains(named.parameter); });
+  check_start("fully_shard", own, description(options), options.mesh, at);
   for (nn::Module* const each : module.modules())
     for (const auto& [name, parameter] : each->tied_parameters())
       if (std::ranges::find(own, parameter, &nn::NamedParameter::parameter) == own.end())

@@ -9,9 +9,11 @@
 
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
+#include "dist/group/check_same.h"
 #include "dist/mesh/placed.h"
 #include "dist/parallel/bucket_assignment.h"
 #include "dist/parallel/packed.h"
+#include "dist/parallel/replicas.h"
 
 namespace dist {
 
@@ -25,13 +27,15 @@ ZeroOptimizer::ZeroOptimizer(nn::Module& model, const Factory& factory, const Ze
                              CallSite where)
     : model_(model),
       options_(options),
-      where_(where),
+      where_(users_line(where)),
       rank_(get_rank(options.group, where)),
       ranks_(get_world_size(options.group, where)),
       parameters_(model.named_parameters()),
       is_ready_(parameters_.size()),
       bucket_of_(parameters_.size()) {
   check_model();
+  check_start("ZeroOptimizer", parameters_, fmt::format("bucket_bytes {}", options.bucket_bytes),
+              options.group, where_);
   std::vector<nn::Parameter*> mine;
   for (const auto& named : parameters_) {
     rows_.push_back(std::make_unique<nn::Parameter>());

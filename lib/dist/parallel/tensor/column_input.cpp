@@ -70,6 +70,15 @@ ColumnHook::ColumnHook(nn::Linear& layer, std::shared_ptr<ColumnInput> input) : 
     });
 }
 
+// A loss over the last axis would take this rank's columns for all classes.
+Tensor ColumnHook::after_forward(nn::Module&, const Tensor& output) {
+  if (input_->ranks() > 1)
+    Tensor(output).set_caution(
+        "the logits are one rank's columns of a column-parallel layer, a part of the classes: use "
+        "VocabParallelCrossEntropy, or gather the logits of all ranks along the last axis first");
+  return output;
+}
+
 Tensor ColumnHook::before_backward(nn::Module&, const Tensor& grad_output) {
   if (input_->is_sequence()) again_.push_back(input_->gather_again());
   return grad_output;

@@ -23,6 +23,7 @@ class ColumnInput {
 
   void add_layer() { ++layers_; }
   bool is_sequence() const { return is_sequence_; }
+  int ranks() const { return line_.size(); }
 
   // For each layer's forward(): its whole input.
   Tensor whole(const Tensor& input);
@@ -67,6 +68,7 @@ class ColumnHook final : public nn::ModuleHook {
  public:
   ColumnHook(nn::Linear& layer, std::shared_ptr<ColumnInput> input);
   Tensor before_forward(nn::Module&, const Tensor& input) override { return input_->whole(input); }
+  Tensor after_forward(nn::Module&, const Tensor& output) override;
   Tensor before_backward(nn::Module&, const Tensor& grad_output) override;
   void on_input_grad(nn::Module&, Tensor& grad_input) override { input_->send(grad_input); }
   Tensor after_backward(nn::Module&, const Tensor& grad_input) override {

@@ -12,6 +12,7 @@
 #include "dist/core/fail.h"
 #include "dist/core/view.h"
 #include "dist/nn/row_norms.h"
+#include "dist/parallel/replicas.h"
 #include "dist/parallel/tensor/column_input.h"
 #include "dist/parallel/tensor/hooks.h"
 #include "dist/parallel/tensor/record.h"
@@ -30,6 +31,17 @@ bool matches(std::string_view pattern, std::string_view name) {
   return matches(pattern.substr(in_pattern + 1), name.substr(in_name + 1));
 }
 
+std::string text_of(const ColwiseParallel& style) {
+  return fmt::format("ColwiseParallel{{{}, same_input_as \"{}\"}}", to_string(style.input_layout),
+                     style.same_input_as);
+}
+std::string text_of(const RowwiseParallel& style) {
+  return fmt::format("RowwiseParallel{{{}}}", to_string(style.output_layout));
+}
+std::string text_of(const SequenceParallel&) { return "SequenceParallel"; }
+std::string text_of(const PrepareModuleInput&) { return "PrepareModuleInput"; }
+std::string text_of(const PrepareModuleOutput&) { return "PrepareModuleOutput"; }
+
 class Application {
  public:
   Application(nn::Module& module, const DeviceMesh& mesh, Caller at)
@@ -44,6 +56,16 @@ class Application {
     }
   }
 
+  void check_start(const ParallelPlan& plan) const {
+    std::string text;
+    for (const PlanEntry& entry : plan)
+      text += fmt::format("the entry \"{}\", {}\n", entry.modules,
+                          std::visit([](const auto& style) { return text_of(style); }, entry.style));
+    std::vector<nn::NamedParameter> whole = parameters_;
+    std::erase_if(whole, [&](const auto& named) { return record_->find(*named.parameter) != nullptr; });
+    dist::check_start("parallelize_module", whole, text, record_->mesh, line_.where);
+  }
+
   void apply(const PlanEntry& entry) {
     bool is_used = false;
     for (const auto& [name, module] : modules_) {
@@ -51,6 +73,7 @@ class Application {
       is_used = true;
       name_ = name;
       if (!name.empty()) line_.layer = name;
+      line_.where = line_.where.in(line_.layer);
       if (std::ranges::find(record_->modules, module) != record_->modules.end())
         refuse("a plan has named it before; a module is divided once");
       record_->modules.push_back(module);
@@ -213,6 +236,7 @@ void parallelize_module(nn::Module& module, const DeviceMesh& mesh, const Parall
          mesh.str());
   if (!mesh.is_member()) return;
   Application application(module, mesh, at);
+  application.check_start(plan);
   for (const PlanEntry& entry : plan) application.apply(entry);
   application.watch_gradients();
 }

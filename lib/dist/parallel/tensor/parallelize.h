@@ -29,7 +29,7 @@ namespace dist {
 
 // Linear: rows of the weight, and of the bias. CausalSelfAttention's c_attn is divided as three, queries,
 // keys and values, each by heads: heads and kv_heads that the ranks do not divide are refused. Other layers
-// are divided as torch_chunk() does. The output is Shard(-1).
+// are divided as torch_chunk() does. The output is Shard(-1), which nn::CrossEntropyLoss refuses.
 struct ColwiseParallel {
   Placement input_layout = Replicate();  // or Shard(1): parts are kept for backward(), and gathered again
   // The name of another column-parallel layer of the same parent, earlier in the plan, that has the same
@@ -59,7 +59,9 @@ struct PlanEntry {
 };
 using ParallelPlan = std::vector<PlanEntry>;
 
-// `mesh` has one axis. Does not communicate: every rank must have the same values. Parameters that no entry
+// `mesh` has one axis. Every rank of it must call it, with the same values; it communicates in one small
+// exchange, after which every rank throws Error{mismatch} if one has another plan, or parameters of another
+// shape (other values: D13). Parameters that no entry
 // divides stay the same on every rank, and so must their gradients be before an optimizer's step (D12). Call
 // it before wrapping the module and before making an optimizer. Throws Error{invalid_argument} for an entry
 // that no module matches, a module that is named twice, a layer of another kind, and heads that the ranks do
@@ -72,7 +74,8 @@ struct GptParallelOptions {
   // ranks must divide the number of tokens of each input.
   bool sequence_parallel = false;
   // The token embedding and the head are divided, too, and forward() returns this rank's logits, for
-  // VocabParallelCrossEntropy. Otherwise both are whole on every rank.
+  // VocabParallelCrossEntropy; nn::CrossEntropyLoss refuses them until they are gathered. Otherwise both are
+  // whole on every rank.
   bool vocabulary_parallel = false;
 };
 // The plan of a GPT, or of a pipeline's slice of one.

@@ -6,6 +6,7 @@
 
 #include "dist/core/shape.h"
 #include "dist/core/view.h"
+#include "dist/group/check_same.h"
 #include "dist/nn/loops.h"
 #include "dist/nn/row_functors.h"
 
@@ -49,7 +50,7 @@ struct Rows {
 
 VocabParallelCrossEntropy::VocabParallelCrossEntropy(const DeviceMesh& mesh, std::int64_t classes,
                                                      nn::CrossEntropyOptions options, Caller at)
-    : line_{mesh.get_group(at), mesh.names().front(), at},
+    : line_{mesh.get_group(at), mesh.names().front(), users_line(at)},
       classes_(classes),
       first_(torch_chunk_begin(classes, line_.rank(), line_.size())),
       own_(torch_chunk_begin(classes, line_.rank() + 1, line_.size()) - first_),

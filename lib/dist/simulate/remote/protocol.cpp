@@ -28,7 +28,7 @@ std::uint32_t get_count(wire::Reader& from, std::uint32_t most) {
   if (count > most) fail(Errc::connection, "{} were announced; {} are allowed", count, most);
   return count;
 }
-constexpr auto last_code = check::Code::unreduced_gradient;
+constexpr auto last_code = check::Code::different_replicas;
 
 void put_views(wire::Writer& to, const std::vector<TensorView>& views) {
   to.put(static_cast<std::uint32_t>(views.size()));
@@ -152,7 +152,9 @@ TransportOptions get_transport_options(wire::Reader& from, int rank, int world_s
 
 void put(wire::Writer& to, const check::Finding& finding) {
   put_enum(to, finding.code);
-  to.put(std::string_view(finding.what)).put(static_cast<std::uint32_t>(finding.parties.size()));
+  to.put(std::string_view(finding.fix))
+      .put(std::string_view(finding.what))
+      .put(static_cast<std::uint32_t>(finding.parties.size()));
   for (const check::Party& party : finding.parties) {
     to.put(party.rank).put(std::string_view(party.doing));
     put(to, party.where);
@@ -161,7 +163,8 @@ void put(wire::Writer& to, const check::Finding& finding) {
 }
 
 check::Finding get_finding(wire::Reader& from) {
-  check::Finding finding{get_enum(from, last_code), get_text(from), {}};
+  check::Finding finding{get_enum(from, last_code), {}, {}, get_text(from)};
+  finding.what = get_text(from);
   if (finding.code < check::Code::deadlock) fail(Errc::connection, "finding 0 is none");
   for (auto n = get_count(from, most_parties); n > 0; --n) {
     const auto rank = from.get<int>();
@@ -179,6 +182,7 @@ void put(wire::Writer& to, const Attendance& call) {
   put_enum(to, print.op);
   put_enum(to, print.dtype);
   to.put(print.root).put(print.count).put(print.sequence).put(std::string_view(print.algorithm));
+  to.put(std::string_view(print.part));
   put(to, call.where);
 }
 
@@ -194,6 +198,7 @@ Attendance get_attendance(wire::Reader& from) {
   call.fingerprint.count = from.get<std::int64_t>();
   call.fingerprint.sequence = from.get<std::uint64_t>();
   call.fingerprint.algorithm = get_text(from);
+  call.fingerprint.part = get_text(from);
   call.where = get_place(from);
   return call;
 }
@@ -203,6 +208,7 @@ void put(wire::Writer& to, const GroupCopies& mine) {
   to.put(mine.group.first).put(mine.group.second).put(mine.group_size);
   put_enum(to, copies.code);
   to.put(static_cast<std::uint8_t>(copies.is_summand)).put(std::string_view(copies.axis));
+  to.put(std::string_view(copies.fix));
   put(to, copies.where);
   to.put(static_cast<std::uint32_t>(copies.names.size()));
   for (std::size_t i = 0; i < copies.names.size(); ++i) {
@@ -222,6 +228,7 @@ GroupCopies get_group_copies(wire::Reader& from) {
   if (mine.copies.code < check::Code::deadlock) fail(Errc::connection, "finding 0 is none");
   mine.copies.is_summand = from.get<std::uint8_t>() != 0;
   mine.copies.axis = get_text(from);
+  mine.copies.fix = get_text(from);
   mine.copies.where = get_place(from);
   for (auto n = get_count(from, most_copies); n > 0; --n) {
     mine.copies.names.push_back(get_text(from));
