@@ -108,7 +108,7 @@ void DistributedDataParallel::follow_requires_grad() {
          "a "
          "gradient: take another step before one is recorded",
          get_rank());
-  check_alike(model_, group_, where_);
+  check_alike("DistributedDataParallel", model_, group_, where_);
   make_buckets();
 }
 

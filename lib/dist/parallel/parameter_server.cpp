@@ -52,7 +52,7 @@ void ParameterServer::arrange() {
 void ParameterServer::step() {
   const auto began = Clock::now();
   if (!are_trained(parameters_, model_.named_parameters())) {
-    check_alike(model_, group_, where_);
+    check_alike("ParameterServer", model_, group_, where_);
     arrange();
   }
   for (std::size_t i = 0; i < parameters_.size(); ++i) put_back_gradient(parameters_[i], places_[i]);

@@ -62,8 +62,8 @@ class Application {
       text += fmt::format("the entry \"{}\", {}\n", entry.modules,
                           std::visit([](const auto& style) { return text_of(style); }, entry.style));
     std::vector<nn::NamedParameter> whole = parameters_;
-    std::erase_if(whole, [&](const auto& named) { return record_->find(*named.parameter) != nullptr; });
-    dist::check_start("parallelize_module", whole, text, record_->mesh, line_.where);
+    std::erase_if(whole, [&](const auto& named) { return placed_of(*named.parameter) != nullptr; });
+    dist::check_start("parallelize_module", whole, text, line_.group, line_.where);
   }
 
   void apply(const PlanEntry& entry) {
