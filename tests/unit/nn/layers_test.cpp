@@ -131,6 +131,24 @@ TEST(CrossEntropyLoss, IsStableHoweverLargeLogitsAre) {
   EXPECT_TRUE(std::isnan(loss.forward(full({2, 2}, nan), targets)));
 }
 
+// Two parts of a batch, each divided by the number of targets of both, one of them none.
+TEST(CrossEntropyLoss, ADivisorMakesPartsOfAMean) {
+  CrossEntropyLoss loss;
+  const Tensor logits = arange(15, DType::f64).view({5, 3}) * 0.1;
+  const Tensor targets = tensor<std::int64_t>({2, -100, 1, -100, -100});
+  const double whole = loss.forward(logits, targets);
+  const Tensor gradient = loss.backward();
+  double sum_of_parts = 0;
+  for (const auto& [first, count] : {std::pair{0, 3}, std::pair{3, 2}}) {
+    const Loss part = loss.forward(logits.narrow(first, count), targets.narrow(first, count), 2);
+    EXPECT_EQ(part.count(), 2);
+    sum_of_parts += part.item();
+    EXPECT_TRUE(equal(loss.backward(), gradient.narrow(first, count)));
+  }
+  EXPECT_DOUBLE_EQ(sum_of_parts, whole);
+  EXPECT_DIST_ERROR(loss.forward(logits, targets, 0), Errc::invalid_argument, "divisor = 0 is out of range");
+}
+
 TEST(CrossEntropyLoss, RefusesWhatIsNoClass) {
   CrossEntropyLoss loss;
   const auto targets = [](std::int64_t first, std::int64_t second) { return tensor({first, second}); };

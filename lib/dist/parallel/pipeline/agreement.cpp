@@ -58,7 +58,7 @@ std::array<T, 6> Agreement::sum(Phase phase, std::array<T, 6> own) {
   return own;
 }
 
-Agreement::Batch Agreement::begin(const Batch& own, bool trains, CallSite at) {
+BatchFacts Agreement::begin(const BatchFacts& own, bool trains, CallSite at) {
   if (is_open_) tag_ = static_cast<std::uint64_t>(number_);
   ++number_;
   trains_ = trains, at_ = at, is_open_ = true;
@@ -138,7 +138,7 @@ void Agreement::fail_refused(const std::string& own) {
 }
 
 // The first two ranks with the same part of the batch that do not have the same.
-void Agreement::fail_different(const Batch& own) {
+void Agreement::fail_different(const BatchFacts& own) {
   const bool has_part = std::ranges::find(ranks_.same_batch, rank_) != ranks_.same_batch.end();
   const auto texts = all_gather_object(
       has_part ? fmt::format("{} {} {}", ranks_.same_batch[0], own.key, own.description) : "",

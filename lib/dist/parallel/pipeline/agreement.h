@@ -11,52 +11,40 @@
 #include <vector>
 
 #include "dist/core/call_site.h"
-#include "dist/group/process_group.h"
+#include "dist/parallel/pipeline/pipeline.h"
 
-namespace dist {
+namespace dist::pipeline {
 
-// The ranks that take a step together.
-struct StepRanks {
-  // Default: those of the pipeline, of which the one with the first stage has the inputs, and the one with
-  // the last stage the targets. Otherwise the ranks of several pipelines, each with its own part of the
-  // batch, and every rank passes the inputs and the targets of its part.
-  ProcessGroup group = {};
-  std::vector<int> same_batch = {};  // with a group: its ranks that have this rank's part, in order
-  bool counts = true;  // whether the last stage's targets count: not on ranks that repeat another's work
-  int averaged = 1;    // the gradients are averaged over that many ranks, in the step or afterwards
+// What this rank knows of the batch; Agreement::begin() returns what all of them know.
+struct BatchFacts {
+  std::string refusal = {};      // why this rank cannot take it; empty: it can
+  std::int64_t counted = 0;      // this rank's targets that count; all
+  std::int64_t rows = 0;         // on the rank that tells the others
+  bool has_new_shape = false;    // apart from the number of rows it is not like the batch before
+  std::uint32_t key = 0;         // equal on the ranks of same_batch
+  std::string description = {};  // for messages: "inputs [8, 8]"
+  std::string why_equal = {};    // for messages: "they must have the same number of rows"
 };
-
-namespace pipeline {
 
 // Two all_reduces of six numbers each per step; with one rank none. (The first is not hidden behind a
 // computation, since nothing may move before a batch is refused.) Texts are exchanged only when something is
 // wrong.
 class Agreement {
  public:
-  // What this rank knows of the batch; begin() returns what all of them know.
-  struct Batch {
-    std::string refusal = {};      // why this rank cannot take it; empty: it can
-    std::int64_t counted = 0;      // this rank's targets that count; all
-    std::int64_t rows = 0;         // on the rank that tells the others
-    bool has_new_shape = false;    // apart from the number of rows it is not like the batch before
-    std::uint32_t key = 0;         // equal on the ranks of same_batch
-    std::string description = {};  // for messages: "inputs [8, 8]"
-    std::string why_equal = {};    // for messages: "they must have the same number of rows"
-  };
   // `ranks` with its group and its same_batch.
   explicit Agreement(StepRanks ranks);
 
   // Throws on every rank Error{invalid_argument} if one of them refuses, if ranks that need the same batch
   // have different ones, or if no target counts; and Error{mismatch} if the ranks are not at the same step.
-  Batch begin(const Batch& own, bool trains, CallSite at);
+  BatchFacts begin(const BatchFacts& own, bool trains, CallSite at);
   // After the stages have been asked for the shapes of their results: refuses the batch on every rank.
   void agree_on_shapes(const std::string& refusal);
   // The sum of all losses. After an error of this rank, rethrows it; after one of another rank throws
   // Error{aborted}, which quotes it.
   double end(double loss, const std::exception_ptr& error);
 
-  // Of the messages of this step: another one after a step that was left while messages were under way, so
-  // that no receive takes an old message.
+  // The tag of this step's messages. It is another one after a step that was left while messages were under
+  // way, so that no receive takes an old message.
   std::uint64_t tag() const { return tag_; }
   std::string call() const;  // "step at train.cpp:41"
 
@@ -67,16 +55,15 @@ class Agreement {
   std::uint32_t place(Phase phase) const;
   [[noreturn]] void fail_apart(Phase phase);
   [[noreturn]] void fail_refused(const std::string& own);
-  [[noreturn]] void fail_different(const Batch& own);
+  [[noreturn]] void fail_different(const BatchFacts& own);
 
   const StepRanks ranks_;
-  const int rank_, size_;    // in the group
+  const int rank_, size_;    // in its group
   std::int64_t number_ = 0;  // of steps and evaluations
   std::uint64_t tag_ = 0;
   bool is_open_ = false;  // a step has begun and not ended
   bool trains_ = true;
-  CallSite at_;
+  CallSite at_;  // of the call that begins the step
 };
 
-}  // namespace pipeline
-}  // namespace dist
+}  // namespace dist::pipeline

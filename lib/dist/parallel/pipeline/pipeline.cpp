@@ -14,12 +14,13 @@
 #include "dist/group/check_same.h"
 #include "dist/mesh/placed.h"
 #include "dist/nn/cross_entropy.h"
+#include "dist/parallel/pipeline/agreement.h"
 #include "dist/parallel/pipeline/check.h"
 #include "dist/parallel/pipeline/step.h"
 
 namespace dist {
 
-using pipeline::Agreement;
+using pipeline::Agreement, pipeline::BatchFacts;
 
 namespace {
 
@@ -118,7 +119,7 @@ Pipeline::Pipeline(std::vector<nn::Module*> stages, pipeline::Schedule schedule,
       rank_(get_rank(options_.group, at)),
       has_first_(rank_ == 0),
       has_last_(rank_ == schedule_.shape.rank_of(schedule_.shape.stages() - 1)),
-      agreement_(options_.step_ranks) {
+      agreement_(std::make_unique<Agreement>(options_.step_ranks)) {
   at = users_line(at);
   check_same("Pipeline", description(schedule_), options_.group, at);
   const pipeline::Shape& shape = schedule_.shape;
@@ -175,8 +176,8 @@ double Pipeline::evaluate(const Tensor& inputs, const Tensor& targets, Caller at
 }
 
 // What this rank knows of a batch. Inputs and targets become what its stages take of them.
-Agreement::Batch Pipeline::look_at(Tensor& inputs, Tensor& targets, bool trains) {
-  Agreement::Batch batch;
+BatchFacts Pipeline::look_at(Tensor& inputs, Tensor& targets, bool trains) {
+  BatchFacts batch;
   const char* const equal =
       options_.same_shape ? "they must have the same shape" : "they must have the same number of rows";
   batch.why_equal = has_all_
@@ -227,7 +228,7 @@ Agreement::Batch Pipeline::look_at(Tensor& inputs, Tensor& targets, bool trains)
 // Every stage sends one row of zeros through, in evaluation, and tells the next one the shape of its result.
 void Pipeline::agree_on_shapes(const Tensor& inputs, CallSite at) {
   const pipeline::Shape& shape = schedule_.shape;
-  const Options options{.group = options_.group, .tag = agreement_.tag()};
+  const Options options{.group = options_.group, .tag = agreement_->tag()};
   const Evaluating evaluating(stages_);
   std::string refusal;
   std::map<int, Tensor> row_in, row_out;
@@ -259,13 +260,13 @@ void Pipeline::agree_on_shapes(const Tensor& inputs, CallSite at) {
       send_object(described(out), global_rank_of(stage + 1), options, at);
   }
   like_ = {};
-  agreement_.agree_on_shapes(refusal);
+  agreement_->agree_on_shapes(refusal);
   row_in_ = std::move(row_in), row_out_ = std::move(row_out);
   if (has_first_ || has_all_) like_ = inputs.narrow(0, 1).clone();
 }
 
 double Pipeline::run(Tensor inputs, Tensor targets, bool trains, CallSite at) {
-  const Agreement::Batch own = look_at(inputs, targets, trains), all = agreement_.begin(own, trains, at);
+  const BatchFacts own = look_at(inputs, targets, trains), all = agreement_->begin(own, trains, at);
   if (all.has_new_shape) agree_on_shapes(inputs, at);
   std::optional<Evaluating> evaluating;
   if (trains)
@@ -279,9 +280,9 @@ double Pipeline::run(Tensor inputs, Tensor targets, bool trains, CallSite at) {
              .targets = targets,
              .rows = has_all_ ? own.rows : all.rows,
              .scale = trains ? options_.step_ranks.averaged / counted : 0},
-            agreement_.tag(), at);
+            agreement_->tag(), at);
   step.run();
-  const double loss = agreement_.end(options_.step_ranks.counts ? step.loss() : 0, step.error());
+  const double loss = agreement_->end(options_.step_ranks.counts ? step.loss() : 0, step.error());
   if (trains) needs_zero_grad_ = false;
   return loss / counted;
 }

@@ -4,15 +4,20 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "dist/group/process_group.h"
 #include "dist/nn/module.h"
-#include "dist/parallel/pipeline/agreement.h"
 #include "dist/parallel/pipeline/schedule.h"
 
 namespace dist {
+
+namespace pipeline {
+class Agreement;
+struct BatchFacts;
+}  // namespace pipeline
 
 // A loss as a sum over what counts (tokens, samples), so that the mean over a batch does not depend on how it
 // is cut into micro-batches.
@@ -30,11 +35,22 @@ struct LossFunction {
 // Cross entropy over [..., classes] and [...] i64 (nn/cross_entropy.h).
 LossFunction cross_entropy_loss(std::int64_t ignore_index = -100);
 
+// The ranks that take a step together.
+struct StepRanks {
+  // Default: those of the pipeline, of which the one with the first stage has the inputs, and the one with
+  // the last stage the targets. Otherwise the ranks of several pipelines, each with its own part of the
+  // batch, and every rank passes the inputs and the targets of its part.
+  ProcessGroup group = {};
+  std::vector<int> same_batch = {};  // with a group: its ranks that have this rank's part, in order
+  bool counts = true;  // whether the last stage's targets count: not on ranks that repeat another's work
+  int averaged = 1;    // the gradients are averaged over that many ranks, in the step or afterwards
+};
+
 // The options of a Pipeline.
 struct PipelineOptions {
   ProcessGroup group = {};  // as many ranks as the schedule has; default: the default group
   LossFunction loss = cross_entropy_loss();
-  StepRanks step_ranks = {};  // with several pipelines: all of their ranks (agreement.h)
+  StepRanks step_ranks = {};  // with several pipelines: all of their ranks
   // Whether inputs and targets have the same shape; otherwise, the same number of rows.
   bool same_shape = false;
   // Called for each batch before anything is sent. May replace inputs and targets by what this rank's stages
@@ -97,7 +113,7 @@ class Pipeline {
   int global_rank_of(int stage) const { return options_.group.global_rank(schedule_.shape.rank_of(stage)); }
   void record_stages();
   double run(Tensor inputs, Tensor targets, bool trains, CallSite at);
-  pipeline::Agreement::Batch look_at(Tensor& inputs, Tensor& targets, bool trains);
+  pipeline::BatchFacts look_at(Tensor& inputs, Tensor& targets, bool trains);
   void agree_on_shapes(const Tensor& inputs, CallSite at);
 
   const std::vector<nn::Module*> stages_;
@@ -106,7 +122,7 @@ class Pipeline {
   const PipelineOptions options_;
   const int rank_;
   const bool has_first_, has_last_;  // stages
-  pipeline::Agreement agreement_;
+  const std::unique_ptr<pipeline::Agreement> agreement_;
 
   Tensor like_;  // one row of the last inputs, where this rank has them
   // One row of what each of this rank's stages receives and gives: for their shapes and dtypes.

@@ -13,8 +13,8 @@
 
 namespace dist {
 
-// Whether an error says that another rank was not heard in time, or never will be: then there is nobody to go
-// on with.
+// Whether an error says that another rank was not heard in time, or never will be: then the step cannot
+// go on.
 bool is_of_communication(const std::exception& error);
 
 class Pipeline::Step {
