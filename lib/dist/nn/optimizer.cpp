@@ -178,6 +178,7 @@ void Optimizer::step(Caller at) {
   std::vector<Parameter*> trained;
   for (Parameter* const parameter : parameters_)
     if (parameter->requires_grad()) trained.push_back(parameter);
+  if (trained.empty()) return;
   for (Parameter* const parameter : trained) parameter->step_begins(trained, at);
   make_state();
   check_state();
