@@ -61,8 +61,8 @@ std::string description(const std::vector<int>& ranks, const Shape& shape,
                         const std::vector<std::string>& names, const ProcessGroup& everybody) {
   std::string text = fmt::format("the shape {}\nthe names {}\n{} ranks\n", to_string(shape),
                                  fmt::join(names, ", "), ranks.size());
-  if (ranks != everybody.ranks())
-    for (std::size_t i = 0; i < ranks.size(); ++i) text += fmt::format("rank {} in place {}\n", ranks[i], i);
+  if (ranks == everybody.ranks()) return text + "every rank in its place\n";
+  for (std::size_t i = 0; i < ranks.size(); ++i) text += fmt::format("rank {} in place {}\n", ranks[i], i);
   return text;
 }
 

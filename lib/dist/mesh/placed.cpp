@@ -56,7 +56,7 @@ std::vector<Run> picked_from(const std::vector<Run>& from, const std::vector<Run
 
 std::int64_t& along(Shape& shape, const Shard& shard) { return shape[static_cast<std::size_t>(shard.axis)]; }
 
-// Of a scalar, the first rank has it, and the others nothing.
+// A scalar is on the first rank, and the others have nothing of it.
 Shape with_axis(const Shape& shape) { return shape.empty() ? Shape{1} : shape; }
 
 }  // namespace

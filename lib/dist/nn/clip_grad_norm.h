@@ -32,7 +32,7 @@ struct ClipOptions {
 // are not trained do not count. Throws Error{invalid_argument} for a max_norm that is not above 0, and for
 // gradients on several devices or of several dtypes.
 //
-// Of parameters that ranks have divided among them (Parameter::division: fully_shard(), parallelize(),
+// Where ranks have divided parameters among them (Parameter::division: fully_shard(), parallelize(),
 // pipelines, ZeroOptimizer), the norm is that of the whole model's gradient, in which each element counts
 // once, and the same on all ranks, which must all call it with the parameters of the same modules.
 Norm clip_grad_norm(std::span<const NamedParameter> parameters, double max_norm,

@@ -13,6 +13,7 @@
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
 #include "dist/group/check_same.h"
+#include "dist/group/given_up.h"
 #include "dist/group/recorded_calls.h"
 #include "dist/mesh/placed.h"
 #include "dist/parallel/gradient_buckets.h"
@@ -51,12 +52,15 @@ std::vector<Tensor> packed_buffers(nn::Module& model) {
   return packed;
 }
 
-// Ends a backward that throws, before its error reaches the user.
+// Ends a forward or backward that throws, before its error reaches the user.
 struct AbandonIfFailed {
   GradientBuckets& gradients;
+  const ProcessGroup& group;
   bool failed = true;
   ~AbandonIfFailed() {
-    if (failed) gradients.abandon();
+    if (!failed) return;
+    gradients.abandon();
+    give_up_step(group);
   }
 };
 
@@ -80,7 +84,8 @@ DistributedDataParallel::DistributedDataParallel(nn::Module& model, const DdpOpt
       where_(line_of_user(where, options)),
       group_(options.group ? options.group : default_group(where_)),
       groups_(groups_if_alike(model, group_, where_)),
-      parameters_(model.named_parameters()) {
+      parameters_(model.named_parameters()),
+      steps_(std::make_unique<OpenSteps>()) {
   if (!options.hook)
     fail(Errc::invalid_argument,
          "DistributedDataParallel: .hook is empty; leave it out, and all_reduce averages the gradients");
@@ -153,11 +158,14 @@ Tensor DistributedDataParallel::run_forward(const Tensor& input) {
       Recording::between([this] { begin_step(); });
     }
   }
+  AbandonIfFailed guard{*gradients_, group_, is_training() && syncs()};
   const bool broadcasts_next = is_training() ? syncs() : broadcasts_next_;
   broadcasts_next_ = true;  // if the model throws
   bool needs_grad = wants_input_grad();
   Tensor output = forward_child(model_, input, needs_grad);
   broadcasts_next_ = broadcasts_next;
+  guard.failed = false;
+  if (is_training() && syncs() && steps_->forward(model_.forwards_kept())) give_up_step(group_);
   return output;
 }
 
@@ -170,8 +178,9 @@ Tensor DistributedDataParallel::run_backward(const Tensor& grad_output) {
          "model once, or call backward() of the last one only",
          get_rank());
   follow_requires_grad();
+  steps_->backward();
   gradients_->begin(is_in_graph());
-  AbandonIfFailed guard{*gradients_};
+  AbandonIfFailed guard{*gradients_, group_};
   const Tensor grad_input = model_.backward(grad_output);
   const auto missing = gradients_->missing();
   if (options_.find_unused_parameters) gradients_->give_up_on(missing);

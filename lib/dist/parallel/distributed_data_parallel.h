@@ -28,6 +28,7 @@
 namespace dist {
 
 class GradientBuckets;
+class OpenSteps;
 
 // The options of a DistributedDataParallel.
 struct DdpOptions {
@@ -131,6 +132,7 @@ class DistributedDataParallel final : public nn::Module {
   int no_syncs_ = 0;
   bool broadcasts_next_ = true;  // at the next forward() in training
   bool is_rebuilt_ = false;
+  const std::unique_ptr<OpenSteps> steps_;
 };
 
 }  // namespace dist

@@ -215,7 +215,9 @@ TEST(DeviceMesh, RanksThatMakeDifferentMeshesAreTold) {
   run_ranks(4, [](int rank) {
     const Ranks list = rank == 0 ? Ranks{0, 1, 2, 3} : Ranks{3, 2, 1, 0};
     expect_error(Errc::mismatch,
-                 {"along dp, this rank is with ranks", "all ranks must pass the same arguments"}, [&] {
+                 {"rank 1 has rank 3 in place 0 where rank 0 has every rank in its place",
+                  "must pass the same arguments"},
+                 [&] {
                    DeviceMesh(list, {2, 2}, {"dp", "tp"});
                  });
   });

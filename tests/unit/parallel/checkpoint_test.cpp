@@ -22,7 +22,7 @@ struct Folder {
   ~Folder() { std::filesystem::remove_all(path); }
 };
 
-// Of a save that throws, the one before is in force, and loads.
+// After a save that throws, the one before is in force, and loads.
 TEST(CheckpointChecks, ABadSaveLeavesTheGoodOne) {
   const Folder folder;
   run_ranks(2, [&](int rank) {

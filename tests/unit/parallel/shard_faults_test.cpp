@@ -158,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(Steps, ShardFaults,
                                          Case{"n4_hybrid", 4, 2, true, true, true, true}),
                          [](const auto& test) { return test.param.name; });
 
-// On virtual ranks, what is dropped on the way is no finding.
+// On virtual ranks, the checker has nothing to say about what is dropped on the way.
 TEST(ShardFaults, AreNoFindings) {
   sim::RunOptions options;
   options.ranks = 2;

@@ -1,11 +1,15 @@
 // fully_shard() off the beaten path: what is gathered, and for how long; which part of a parameter a rank
 // has; frozen parameters; ranks that compute different units. ZeroOptimizer with a model that changes.
+#include <filesystem>
+
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "dist/dist.h"
 #include "dist/mesh/placed.h"
 #include "dist/nn/checkpoint.h"
 #include "dist/nn/nn.h"
+#include "dist/parallel/checkpoint/sharded_checkpoint.h"
 #include "dist/parallel/distributed_data_parallel.h"
 #include "dist/parallel/shard/fully_shard.h"
 #include "dist/parallel/shard/zero_optimizer.h"
@@ -423,6 +427,75 @@ TEST(ZeroOptimizer, FollowsTheModel) {
       EXPECT_DIST_ERROR((void)model.backward(model.forward(ones({3, 4}))), Errc::invalid_argument,
                         "is f32 4 on cpu now and was f64 4 on cpu when the model was made parallel");
       EXPECT_GE(rank, 0);
+    });
+  }
+}
+
+// What is frozen keeps its values and its optimizer's state; what is trained again goes on.
+TEST(ZeroOptimizer, LeavesFrozenParametersAlone) {
+  for (const int n : {1, 2, 3}) {
+    for (const std::size_t bucket_bytes : {std::size_t{1}, std::size_t{1} << 20}) {
+      run_ranks(n, [&](int) {
+        Layers alone, model;
+        for (Layers* const each : {&alone, &model}) each->c.bias()->requires_grad(false);
+        ZeroOptimizer zero(model, make_sgd, {.bucket_bytes = bucket_bytes});
+        const auto one = make_sgd(alone.parameters());
+        for (int step = 0; step < 5; ++step) {
+          for (Layers* const each : {&alone, &model}) {
+            if (step == 1) each->a.requires_grad(false);
+            if (step == 2) each->b.weight().requires_grad(false), each->c.bias()->requires_grad(true);
+            if (step == 4) each->requires_grad(true);
+            each->zero_grad();
+            pass(*each, step + 1);
+          }
+          const double norm = nn::clip_grad_norm(alone.named_parameters(), 0.5);
+          EXPECT_NEAR(zero.clip_grad_norm(0.5), norm, 1e-12 * norm) << step;
+          one->step(), zero.step();
+          expect_state(model.state_dict(), alone.state_dict(), 1e-12, fmt::format("step {}", step));
+        }
+        model.requires_grad(false);
+        zero.step();  // of nothing
+        expect_state(model.state_dict(), alone.state_dict(), 1e-12, "all frozen");
+      });
+    }
+  }
+}
+
+struct Folder {
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / fmt::format("distlab-zero-{}", getpid());
+  ~Folder() { std::filesystem::remove_all(path); }
+};
+
+// Saved by 3 ranks, loaded by any number: the next steps are those of one rank.
+TEST(ZeroOptimizer, ItsStateIsLoadedByAnyNumberOfRanks) {
+  const Folder folder;
+  const auto train = [](nn::Module& model, int step) {
+    model.zero_grad();
+    pass(model, step + 1);
+  };
+  const auto pieces_of_both = [](Layers& model, ZeroOptimizer& zero) {
+    Pieces pieces = pieces_of(model);
+    zero.local().make_state();
+    for (Piece& piece : pieces_of(zero.local(), model)) pieces.push_back(std::move(piece));
+    return pieces;
+  };
+  Layers alone;
+  const auto one = make_sgd(alone.parameters());
+  for (int step = 0; step < 4; ++step) train(alone, step), one->step();
+  run_ranks(3, [&](int) {
+    Layers model;
+    ZeroOptimizer zero(model, make_sgd);
+    for (int step = 0; step < 2; ++step) train(model, step), zero.step();
+    save_sharded(folder.path, pieces_of_both(model, zero));
+  });
+  for (const int n : {1, 2, 3, 5}) {
+    run_ranks(n, [&](int) {
+      Layers model;
+      ZeroOptimizer zero(model, make_sgd);
+      load_sharded(folder.path, pieces_of_both(model, zero));
+      for (int step = 2; step < 4; ++step) train(model, step), zero.step();
+      expect_state(model.state_dict(), alone.state_dict(), 1e-12, fmt::format("{} ranks", n));
     });
   }
 }

@@ -111,7 +111,7 @@ void HybridGpt::prepare(nn::GPT& stage) {
   if (options_.recompute)
     for (nn::Block* const block : stage.blocks()) nn::checkpoint(*block);
   if (replicas_.size() > 1 && !has_units()) {
-    compare_start(stage.named_parameters(), replicas_.get_group(), where_, "dp_cp");
+    compare_start(stage.named_parameters(), replicas_.get_group(), where_, "dp and cp");
     const DeviceGroups groups(stage, replicas_.get_group(), where_);
     auto buckets =
         std::make_unique<GradientBuckets>(stage.named_parameters(), groups, average_in_pieces, where_);

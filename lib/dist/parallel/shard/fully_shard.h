@@ -21,7 +21,7 @@
 // The all-gather of the next unit is started before a unit computes, in forward and in backward, and a
 // reduce-scatter overlaps with the next unit's backward. The first forward shows the order of the units;
 // where it is not known, in that one and where a later step leaves it, nothing is gathered ahead, and the
-// ranks compare which unit they compute: a few bytes per unit and axis. A gather that nobody has used ends
+// ranks compare which unit they compute: a few bytes per unit and axis. A gather that no unit has used ends
 // with the forward() or backward() of the outermost unit. If communication is shorter than computation, only
 // the first all-gather of forward, the first one of backward (two if the root is gathered again) and the last
 // reduce-scatter are exposed. With a mesh of two axes, the all-reduce of a unit's sums across the lines
@@ -105,7 +105,7 @@ void set_requires_all_reduce(nn::Module& module, bool on);
 void unshard(nn::Module& module);
 void reshard(nn::Module& module);
 
-// Of a module that is fully sharded, by these names, too (full_state.h).
+// full_state_dict() and full_gradients() by the names that they have had here.
 inline nn::StateDict unsharded_state_dict(nn::Module& module) { return full_state_dict(module); }
 inline nn::StateDict unsharded_gradients(nn::Module& module) { return full_gradients(module); }
 

@@ -1,5 +1,5 @@
-// ZeroOptimizer: what it makes of the model (check_model, record, arrange), what backward() and zero_grad()
-// notify it of (on_ready, on_cleared), and what a step does.
+// ZeroOptimizer: what it makes of the model (check_model, record, arrange, follow_model), what backward() and
+// zero_grad() notify it of (on_ready, on_cleared), and what a step does.
 #include "dist/parallel/shard/zero_optimizer.h"
 
 #include <algorithm>
@@ -149,14 +149,15 @@ ZeroOptimizer::Bucket ZeroOptimizer::make_bucket(std::vector<std::size_t> member
   return b;
 }
 
-// The first gradient of a backward() finds out whether other parameters are trained than before.
+// Where a backward() has not begun, buckets follow which parameters are trained now.
+void ZeroOptimizer::follow_model() {
+  if (std::ranges::find(is_ready_, true) != is_ready_.end()) return;
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    if (parameters_[i].parameter->requires_grad() != is_trained_[i]) return arrange();
+}
+
 void ZeroOptimizer::on_ready(std::size_t parameter) {
-  const auto is_new = [&](std::size_t i) {
-    return parameters_[i].parameter->requires_grad() != is_trained_[i];
-  };
-  if (std::ranges::find(is_ready_, true) == is_ready_.end())
-    for (std::size_t i = 0; i < parameters_.size(); ++i)
-      if (is_new(i)) arrange();
+  follow_model();
   if (is_ready_[parameter])
     fail(Errc::invalid_argument,
          "ZeroOptimizer: the gradient of \"{}\" is ready a second time since the last step(): call step() or "
@@ -194,6 +195,7 @@ void ZeroOptimizer::on_cleared(std::size_t parameter) {
 }
 
 void ZeroOptimizer::finish_reductions(std::string_view call) {
+  follow_model();
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     if (parameters_[i].parameter->requires_grad() && !is_ready_[i])
       fail(

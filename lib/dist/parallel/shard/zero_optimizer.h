@@ -76,6 +76,7 @@ class ZeroOptimizer {
   void check_model() const;
   void record();
   void arrange();
+  void follow_model();
   Bucket make_bucket(std::vector<std::size_t> members);
   void on_ready(std::size_t parameter);
   void on_cleared(std::size_t parameter);

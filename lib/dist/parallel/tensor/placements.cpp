@@ -24,7 +24,30 @@ std::shared_ptr<TensorParallelRecord> record_of(const nn::Module& module) {
   return nullptr;
 }
 
+Tensor TensorParallelRecord::before_forward(nn::Module&, const Tensor& input) {
+  is_under_way_ = true;
+  return input;
+}
+
+Tensor TensorParallelRecord::after_forward(nn::Module& module, const Tensor& output) {
+  is_under_way_ = false;
+  if (module.is_training() && steps_.forward(module.forwards_kept())) give_up_step(group);
+  return output;
+}
+
+Tensor TensorParallelRecord::after_backward(nn::Module&, const Tensor& grad_input) {
+  is_under_way_ = false;
+  return grad_input;
+}
+
+void TensorParallelRecord::abandon(nn::Module&) noexcept {
+  steps_.abandon();
+  if (std::exchange(is_under_way_, false)) give_up_step(group);
+}
+
 Tensor TensorParallelRecord::before_backward(nn::Module&, const Tensor& grad_output) {
+  is_under_way_ = true;
+  steps_.backward();
   if (summed.empty()) return grad_output;
   for (Tensor& gradient : summed)
     if (group.rank() != 0) gradient.zero_();

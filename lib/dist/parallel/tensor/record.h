@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "dist/group/given_up.h"
 #include "dist/mesh/placed.h"
 #include "dist/nn/module.h"
 
@@ -15,11 +16,19 @@ struct TensorParallelRecord final : nn::ModuleHook {
   std::vector<const nn::Module*> modules;  // those that a plan has named
   std::vector<nn::Parameter*> partial;     // each rank's gradients are summands until finish_gradients()
 
+  Tensor before_forward(nn::Module&, const Tensor& input) override;
+  Tensor after_forward(nn::Module& module, const Tensor& output) override;
   // A backward() after finish_gradients() adds to sums, which only one rank may bring into the next one.
   Tensor before_backward(nn::Module&, const Tensor& grad_output) override;
+  Tensor after_backward(nn::Module&, const Tensor& grad_input) override;
+  void abandon(nn::Module&) noexcept override;
 
   // The gradients that have been summed since the last backward().
   std::vector<Tensor> summed;
+
+ private:
+  OpenSteps steps_;
+  bool is_under_way_ = false;  // a forward() or backward()
 };
 
 // The module's own, or null.
