@@ -2,7 +2,9 @@
 // its page.
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <fstream>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -50,7 +52,33 @@ TEST(Graphs, TheExampleIsATest) {
   EXPECT_NE(text_of("labs/handbook/graphs.zh-CN.md").find(example), std::string::npos);
 }
 
+// Variables in quotes in the sources of the library. Not for users: a descriptor that one process hands to
+// another.
+std::set<std::string> variables_of_the_library() {
+  std::set<std::string> names;
+  const std::regex quoted("\"(DIST_[A-Z0-9_]+)[\"=]");
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(PROJECT_FOLDER "/lib/dist")) {
+    const auto ending = entry.path().extension();
+    if (ending != ".cpp" && ending != ".h") continue;
+    const std::string text = text_of(std::filesystem::relative(entry.path(), PROJECT_FOLDER));
+    for (std::sregex_iterator found(text.begin(), text.end(), quoted), end; found != end; ++found)
+      names.insert((*found)[1]);
+  }
+  names.erase("DIST_MEMORY_FD");
+  return names;
+}
+
 class Handbook : public testing::TestWithParam<const char*> {};
+
+TEST_P(Handbook, HasEveryEnvironmentVariableAndNoOther) {
+  const std::string page = text_of(std::string("labs/handbook/clusters") + GetParam());
+  std::set<std::string> rows;
+  const std::regex row("\n\\| `(DIST_[A-Z0-9_]+)` \\|");
+  for (std::sregex_iterator found(page.begin(), page.end(), row), end; found != end; ++found)
+    EXPECT_TRUE(rows.insert((*found)[1]).second) << (*found)[1] << " has two rows";
+  EXPECT_GT(rows.size(), 20u);
+  EXPECT_EQ(rows, variables_of_the_library());
+}
 
 TEST_P(Handbook, HasEveryCallBesideTorchs) {
   const std::string page = text_of(std::string("labs/handbook/torch") + GetParam());

@@ -22,6 +22,9 @@ std::unique_ptr<Backend> make(const BackendContext& context);
 namespace mpi {
 bool available(std::string* why);
 std::unique_ptr<Backend> make(const BackendContext& context);
+// "node0:41234", the host of rank 0 and a port that is free there, which MPI passes on. Collective. Error
+// {unsupported}: to MPI, this is not that rank of that many.
+std::string rank_0_address(int rank, int world_size);
 }  // namespace mpi
 
 namespace sim {

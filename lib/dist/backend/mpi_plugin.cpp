@@ -40,4 +40,6 @@ bool available(std::string* why) try {
 
 std::unique_ptr<Backend> make(const BackendContext& context) { return plugin().make(context); }
 
+std::string rank_0_address(int rank, int world_size) { return plugin().rank_0_address(rank, world_size); }
+
 }  // namespace dist::mpi

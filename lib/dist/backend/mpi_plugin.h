@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "dist/backend/backend.h"
 
@@ -10,7 +11,8 @@ namespace dist::mpi {
 
 struct Plugin {
   std::unique_ptr<Backend> (*make)(const BackendContext& context);
-  void (*finalize)(int exit_status);  // called last, at the end of the process
+  void (*finalize)(int exit_status);                        // called last, at the end of the process
+  std::string (*rank_0_address)(int rank, int world_size);  // see entries.h
 };
 
 extern "C" const Plugin dist_mpi_plugin;  // defined in the plugin only

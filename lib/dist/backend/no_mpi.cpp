@@ -15,4 +15,6 @@ bool available(std::string* why) {
 
 std::unique_ptr<Backend> make(const BackendContext&) { fail(Errc::unsupported, "{}", reason); }
 
+std::string rank_0_address(int, int) { fail(Errc::unsupported, "{}", reason); }
+
 }  // namespace dist::mpi

@@ -69,6 +69,7 @@ JobState::JobState(const InitOptions& options, RankContext& of, CallSite where)
                                job.timeout};
     // Before a backend begins to communicate: ranks that named different ones learn it here.
     agree_with_others(*make_group(std::move(world)));
+    check_mismatches();
     give_backend(*groups[0], nullptr);
     makes_on_gpu = settings.device == DeviceType::cuda &&
                    backend_named(groups[0]->identity.backend).device == DeviceType::cuda;
@@ -85,7 +86,7 @@ void JobState::join(const InitOptions& options) {
 }
 
 void JobState::connect() {
-  signal_dump_ = std::make_unique<SignalDump>(log);
+  signal_dump_ = std::make_unique<SignalDump>(log, job.token);
   EndpointOptions connect;
   connect.rank = job.rank;
   connect.world_size = job.world_size;
@@ -106,11 +107,12 @@ void JobState::agree_with_others(GroupState& world) {
   if (is_virtual) costs = context.virtual_world->costs();
   const bool is_auto = world.identity.backend == "auto";
   const std::string named = settings.algorithms.empty() ? "" : ", DIST_ALGO=" + settings.algorithms;
-  const ControlMessage mine{
-      fmt::format("init_process_group(backend {}{})", world.identity.backend, named), joined_at.str(),
-      fmt::format("{} {}\n{}\n{}", static_cast<int>(settings.debug), Moment::now().str(),
-                  is_auto ? device_here(settings, job).str() : "", is_virtual ? "" : to_json(costs_here())),
-      joined_at};
+  const ControlMessage mine{fmt::format("init_process_group(backend {}{})", world.identity.backend, named),
+                            joined_at.str(),
+                            fmt::format("{} {}\n{}\n{}", static_cast<int>(settings.debug),
+                                        Moment::now().str(), is_auto ? device_here(settings, job).str() : "",
+                                        is_virtual || job.rank != 0 ? "" : to_json(costs_here())),
+                            joined_at};
   // The mismatch check needs all ranks, so it is on when one rank asks for it.
   const auto exchanged = exchange(world, call, mine);
   settings.debug = exchanged->once([](const auto& messages) {

@@ -103,6 +103,7 @@ class JobState : public std::enable_shared_from_this<JobState> {
   void join_virtually(const InitOptions& options);
   void connect();
   void subscribe_observers();  // to `calls`
+  void check_mismatches();     // where a rank asks for it with DIST_DEBUG=detail
   void start_diagnosis();      // the trace, the watchdog, and the look for stalls
   int nodes_of(const Members& members) const;
   CostModel costs_here() const;  // this machine's figures

@@ -1,13 +1,53 @@
 #include "dist/group/rank_end.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
+#include <mutex>
 #include <new>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "dist/core/rank_label.h"
+
 namespace dist {
+namespace {
+
+std::mutex inside_mutex;  // guards the two below
+int ranks_inside = 0;
+pid_t process_of_ranks = 0;  // the count of another process, which this one was forked from, means nothing
+
+// A child that a rank has forked may end as it likes.
+void refuse_exit(int status, void*) {
+  {
+    const std::lock_guard lock(inside_mutex);
+    if (ranks_inside == 0 || process_of_ranks != getpid()) return;
+  }
+  std::cout.flush();
+  std::fflush(nullptr);
+  std::fprintf(stderr,
+               "rank %d called exit(%d) before its function had returned; all ranks of this process end with "
+               "it, so return from the function instead\n",
+               current_rank_label(), status);
+  _exit(exit_code_of_shared_exit);
+}
+
+}  // namespace
+
+SharedProcess::SharedProcess() {
+  static std::once_flag registered;
+  std::call_once(registered, [] { on_exit(&refuse_exit, nullptr); });
+  const std::lock_guard lock(inside_mutex);
+  if (process_of_ranks != getpid()) ranks_inside = 0;
+  process_of_ranks = getpid();
+  ++ranks_inside;
+}
+
+SharedProcess::~SharedProcess() {
+  const std::lock_guard lock(inside_mutex);
+  --ranks_inside;
+}
 
 RankResult describe_end(std::exception_ptr error) {
   try {

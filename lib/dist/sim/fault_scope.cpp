@@ -15,11 +15,13 @@ int scopes = 0;
 struct sigaction handler_before;
 
 void handle(int signal, siginfo_t* info, void* context) {
-  if (innermost != nullptr && innermost->offer(info->si_addr)) return;
+  const bool is_sent = info->si_code <= 0;  // by raise() or kill(): there is no access, and no address
+  if (!is_sent && innermost != nullptr && innermost->offer(info->si_addr)) return;
   if ((handler_before.sa_flags & SA_SIGINFO) != 0) return handler_before.sa_sigaction(signal, info, context);
   if (handler_before.sa_handler != SIG_DFL && handler_before.sa_handler != SIG_IGN)
     return handler_before.sa_handler(signal);
   std::signal(signal, SIG_DFL);  // the access is repeated, and ends the process
+  if (is_sent) std::raise(signal);
 }
 
 // The fault may mean that a stack is used up, so the handler needs one of its own.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "dist/core/fail.h"
+
 namespace dist {
 
 Bytes to_bytes(std::string_view text) {
@@ -19,6 +21,20 @@ void Store::set(std::string_view key, std::string_view text) { set(key, std::as_
 
 std::string Store::get_text(std::string_view key, Deadline deadline) { return to_string(get(key, deadline)); }
 
+std::vector<Bytes> Store::multi_get(std::span<const std::string> keys, Deadline deadline) {
+  wait(keys, deadline);
+  std::vector<Bytes> values;
+  for (const auto& key : keys) values.push_back(get(key, deadline));
+  return values;
+}
+
+void Store::multi_set(std::span<const std::string> keys, std::span<const Bytes> values) {
+  if (keys.size() != values.size())
+    fail(Errc::invalid_argument, "store {}: multi_set() of {} keys and {} values", where(), keys.size(),
+         values.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) set(keys[i], values[i]);
+}
+
 PrefixStore::PrefixStore(std::string prefix, std::shared_ptr<Store> inner)
     : prefix_(std::move(prefix) + '/'), inner_(std::move(inner)) {}
 
@@ -27,6 +43,10 @@ std::string PrefixStore::full(std::string_view key) const { return prefix_ + std
 void PrefixStore::set(std::string_view key, ConstBytes value) { inner_->set(full(key), value); }
 
 Bytes PrefixStore::get(std::string_view key, Deadline deadline) { return inner_->get(full(key), deadline); }
+
+std::vector<Bytes> PrefixStore::multi_get(std::span<const std::string> keys, Deadline deadline) {
+  return inner_->multi_get(full(keys), deadline);
+}
 
 std::int64_t PrefixStore::add(std::string_view key, std::int64_t delta) {
   return inner_->add(full(key), delta);

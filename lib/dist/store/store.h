@@ -47,6 +47,11 @@ class Store {
   virtual std::int64_t num_keys() = 0;                        // how many exist now
   // The store's address, for messages: "tcp://127.0.0.1:29500".
   virtual std::string where() const = 0;
+  // Blocks until all keys exist, and returns their values in this order: one request, where get() of each
+  // would be one per key. Throws Error{timeout}, which names missing ones.
+  virtual std::vector<Bytes> multi_get(std::span<const std::string> keys, Deadline deadline);
+  // Sets keys[i] to values[i]. Throws Error{invalid_argument} if there are not as many values as keys.
+  virtual void multi_set(std::span<const std::string> keys, std::span<const Bytes> values);
 };
 
 // All keys of `inner` under "<prefix>/": jobs and groups that share a store do not see each other's keys.
@@ -57,6 +62,7 @@ class PrefixStore final : public Store {
   using Store::set;
   void set(std::string_view key, ConstBytes value) override;
   Bytes get(std::string_view key, Deadline deadline) override;
+  std::vector<Bytes> multi_get(std::span<const std::string> keys, Deadline deadline) override;
   std::int64_t add(std::string_view key, std::int64_t delta) override;
   Bytes compare_set(std::string_view key, ConstBytes expected, ConstBytes desired) override;
   void wait(std::span<const std::string> keys, Deadline deadline) override;

@@ -51,11 +51,12 @@ void StoreService::handle(ClientId from, ConstBytes request, Answers& answers) {
       const Bytes* now = map_.find(key);
       return answer(std::move(Writer(Status::ok).put(now ? ConstBytes(*now) : ConstBytes())));
     }
-    case Command::wait: {
+    case Command::wait:
+    case Command::multi_get: {
       auto keys = in.texts();
       const auto time_left = in.get<std::int64_t>();
       in.expect_end();
-      return start_waiting(from, std::move(keys), false, time_left, answers);
+      return start_waiting(from, std::move(keys), code == Command::multi_get, time_left, answers);
     }
     case Command::check: {
       const auto keys = in.texts();
@@ -85,12 +86,12 @@ void StoreService::put(std::string_view key, ConstBytes value, Answers& answers)
   for (ClientId client : clients) resume(client, answers);
 }
 
-void StoreService::start_waiting(ClientId from, std::vector<std::string> keys, bool wants_value,
+void StoreService::start_waiting(ClientId from, std::vector<std::string> keys, bool wants_values,
                                  std::int64_t time_left, Answers& answers) {
   constexpr Timeout century = std::chrono::hours(24 * 365 * 100);  // beyond it, sums of times overflow
   const bool forever = time_left < 0 || Timeout(time_left) > century;
   const auto until = forever ? Clock::time_point::max() : Clock::now() + Timeout(time_left);
-  waiters_.insert_or_assign(from, Waiter{std::move(keys), wants_value, until, {}});
+  waiters_.insert_or_assign(from, Waiter{std::move(keys), wants_values, until, {}});
   resume(from, answers);
   if (is_waiting(from)) expiry_ = std::min(expiry_, until);
 }
@@ -105,7 +106,8 @@ void StoreService::resume(ClientId client, Answers& answers) {
     return;
   }
   Writer reply(Status::ok);
-  if (waiter.wants_value) reply.put(ConstBytes(*map_.find(waiter.keys.front())));
+  if (waiter.wants_values)
+    for (const auto& key : waiter.keys) reply.put(ConstBytes(*map_.find(key)));
   answers.push_back({client, reply.finish()});
   waiters_.erase(it);
 }

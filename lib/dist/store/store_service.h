@@ -37,12 +37,12 @@ class StoreService {
  private:
   struct Waiter {
     std::vector<std::string> keys;
-    bool wants_value;  // for get() of the one key
+    bool wants_values;  // for get() and multi_get()
     Clock::time_point until;
     std::string blocked_on;  // the first missing key
   };
   void put(std::string_view key, ConstBytes value, Answers& answers);
-  void start_waiting(ClientId from, std::vector<std::string> keys, bool wants_value, std::int64_t time_left,
+  void start_waiting(ClientId from, std::vector<std::string> keys, bool wants_values, std::int64_t time_left,
                      Answers& answers);
   void resume(ClientId client, Answers& answers);  // answers it, or finds the next key to wait for
   void unblock(ClientId client, const Waiter& waiter);

@@ -51,6 +51,18 @@ class TcpStore final : public Store {
         [&](std::int64_t ms) { return Writer(Command::get).put(key).put(ms).finish(); }, deadline));
   }
 
+  std::vector<Bytes> multi_get(std::span<const std::string> keys, Deadline deadline) override {
+    const Bytes reply = call_waiting(
+        [&](std::int64_t ms) { return Writer(Command::multi_get).put(keys).put(ms).finish(); }, deadline);
+    Reader in = result(reply);
+    std::vector<Bytes> values;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const ConstBytes value = in.bytes();
+      values.emplace_back(value.begin(), value.end());
+    }
+    return values;
+  }
+
   std::int64_t add(std::string_view key, std::int64_t delta) override {
     const Bytes reply = call(Writer(Command::add).put(key).put(delta).finish(), patience());
     return result(reply).get<std::int64_t>();

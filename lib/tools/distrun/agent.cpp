@@ -35,8 +35,8 @@ std::string one_line(const Outcome& outcome) {
   return fmt::format("rank {} failed: {}", first.failure.rank, first.failure.what);
 }
 
-void say_last_lines(Outlet& err, std::string_view rest) {
-  if (!rest.empty()) err.say("its last lines on stderr:");
+void say_last_lines(Outlet& err, std::string_view rest, std::string_view headline) {
+  if (!rest.empty()) err.say(headline);
   while (!rest.empty()) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     err.say(fmt::format("  {}", line));
@@ -50,7 +50,7 @@ void report_elsewhere(Outlet& err, const Outcome& outcome, const std::vector<Nod
   if (first != nullptr && first->node != node) {
     err.say(fmt::format("rank {} on node {} failed first: {}", first->failure.rank, first->node,
                         first->failure.what));
-    return say_last_lines(err, first->failure.last_words);
+    return say_last_lines(err, first->failure.last_words, "its last lines on stderr:");
   }
   if (first == nullptr && !outcome.elsewhere.empty())
     err.say(fmt::format("first failure: {}", outcome.elsewhere));
@@ -63,7 +63,10 @@ void report(Outlet& err, const Outcome& outcome, const Place& place, const std::
   const Ended& first = first_failure(outcome);
   err.say(fmt::format("rank {} failed: {} (local rank {} on node {}, pid {})", first.failure.rank,
                       first.failure.what, first.failure.rank - place.first_rank, place.node_rank, first.pid));
-  say_last_lines(err, first.last_lines);
+  if (first.error.empty())
+    say_last_lines(err, first.last_lines, "its last lines on stderr:");
+  else
+    say_last_lines(err, first.error, "its error.json says:");
   std::vector<std::string> others;
   for (const Ended& end : outcome.failed) {
     if (&end != &first) others.push_back(fmt::format("rank {} ({})", end.failure.rank, end.failure.what));
@@ -104,7 +107,7 @@ int run_attempts(const Stage& stage, const Command& command) {
     if (stage.nodes.place().nodes == 1) trace.emplace(trace_file, stage.nodes.place().world_size);
     Outcome outcome = Attempt(stage, command, attempt).run();
     if (outcome.is_good() && !wait_unguarded(stage.signals, [&] { return stage.nodes.finish(attempt); })) {
-      outcome.elsewhere = stage.nodes.failure_elsewhere(attempt).value_or("another node failed");
+      outcome.elsewhere = stage.nodes.board().failure_elsewhere(attempt).value_or("another node failed");
     }
     if (outcome.is_good()) return 0;
     if (outcome.signal != 0) {
@@ -112,11 +115,16 @@ int run_attempts(const Stage& stage, const Command& command) {
     } else if (outcome.output_error != 0) {
       stage.nodes.report_stop(attempt, "its standard output cannot be written");
     } else if (attempt == most) {
+      const std::string lost = stage.nodes.lost_node();
+      if (!lost.empty()) stage.err.say(lost);
+      if (outcome.elsewhere == lost) outcome.elsewhere.clear();
       report(stage.err, outcome, stage.nodes.place(), stage.nodes.failures(attempt));
     } else {
       stage.err.say(fmt::format("{}; restarting all ranks ({} of {})", one_line(outcome), attempt + 1, most));
       if (wait_unguarded(stage.signals, [&] { return stage.nodes.regroup(attempt); })) continue;
-      stage.err.say("another node is lost, so the ranks are not restarted");
+      const std::string lost = stage.nodes.lost_node();
+      stage.err.say(
+          fmt::format("{}; the ranks are not restarted", lost.empty() ? "another node is lost" : lost));
     }
     return exit_code(outcome);
   }
@@ -128,6 +136,7 @@ int run(Options options, Guardian& guardian, Signals& signals) {
   const Command command = find_program(options.program);
   dist::make_room_for_descriptors(options.nproc_per_node, "distrun");
   Outlet out(STDOUT_FILENO), err(STDERR_FILENO);
+  if (err.is_same_file_as(out)) err.share_lines_with(out);
   Nodes nodes(options, err);
   wait_unguarded(signals, [&] { return nodes.join(options), true; });
   if (options.log_dir.empty() && (options.tee.is_any() || options.redirects.is_any())) {

@@ -37,7 +37,7 @@ Attempt::Attempt(const Stage& stage, const Command& command, int number)
     : stage_(stage),
       command_(command),
       number_(number),
-      watcher_(stage.nodes, number, stage.options.monitor_interval_s) {}
+      watcher_(stage.nodes.board(), number, stage.options.monitor_interval_s) {}
 
 std::string Attempt::log_folder(int local_rank) const {
   const Options& o = stage_.options;
@@ -69,17 +69,22 @@ void Attempt::start(int local_rank) {
   const Place& place = stage_.nodes.place();
   const std::string folder = log_folder(local_rank);
   Worker::Setup setup{stage_.signals.inherited(), {}};
-  setup.environment = rank_environment(own_environment(), stage_.options, place, local_rank, number_,
-                                       folder.empty() ? "" : folder + "/error.json");
+  const std::string error_file = folder.empty() ? "" : folder + "/error.json";
+  setup.environment =
+      rank_environment(own_environment(), stage_.options, place, local_rank, number_, error_file);
   setup.reads_stdin = local_rank == 0 && isatty(0) == 0;
   setup.on_terminal = stage_.out.is_terminal();
   auto tail = std::make_unique<Tail>();
   auto out = target(local_rank, stdout_stream, stage_.out),
        err = target(local_rank, stderr_stream, stage_.err);
   err.tail = tail.get();
-  Worker worker(command_, setup);
+  Command command = command_;
+  if (stage_.options.pass_local_rank)
+    command.arguments.insert(command.arguments.begin() + 1, fmt::format("--local-rank={}", local_rank));
+  Worker worker(command, setup);
   stage_.guardian.watch(worker.pid());
-  ranks_.push_back({std::move(worker), std::move(tail), LineSink(std::move(out)), LineSink(std::move(err))});
+  ranks_.push_back(
+      {std::move(worker), std::move(tail), LineSink(std::move(out)), LineSink(std::move(err)), error_file});
   ++running_;
 }
 
@@ -87,7 +92,10 @@ Outcome Attempt::run() {
   for (int local_rank = 0; local_rank < stage_.nodes.place().local_size; ++local_rank) start(local_rank);
   while (running_ > 0) {
     wait_for_events();
-    for (Local& local : ranks_) read_streams(local);
+    for (Local& local : ranks_) {
+      read_streams(local);
+      local.out.show_unfinished(), local.err.show_unfinished();
+    }
     obey_signals();
     collect_ended();
     if (auto news = watcher_.news()) {
@@ -117,6 +125,7 @@ void Attempt::wait_for_events() {
   Deadline next = deadline_;
   for (const Local& local : ranks_) {
     if (local.worker.is_reaped() && !local.noted) next = Deadline::sooner(next, local.drain);
+    next = Deadline::sooner(next, Deadline::sooner(local.out.due(), local.err.due()));
   }
   poll(events.data(), events.size(), next.poll_ms());
   stage_.out.pump();
@@ -179,7 +188,8 @@ void Attempt::note_end(int local_rank, const Local& local) {
       {rank, std::chrono::steady_clock::now(), describe_status(status), local.tail->last_lines(words_lines)},
       status,
       local.worker.pid(),
-      local.tail->last_lines(report_lines)};
+      local.tail->last_lines(report_lines),
+      error_in(local.error_file)};
   // An uncaught error ends in abort(), and its message counts. The message of a rank that died of any other
   // signal has nothing to do with its end.
   if (WIFSIGNALED(status) && WTERMSIG(status) != SIGABRT) end.failure.last_words.clear();
@@ -202,10 +212,14 @@ void Attempt::obey(int number) {
     case SIGTSTP: return pause();
     default:
       if (outcome_.signal != 0) {
+        if (stage_.signals.is_echo()) return;
+        stage_.err.say(fmt::format("a second {}: killing {}", signal_name(number), still_running()));
         signal_all(SIGKILL);
         return enter(Phase::killing, 1);
       }
       outcome_.signal = number;
+      stage_.err.say(fmt::format("{}: passed on to {}, which may take {:g} s to end; a second one kills them",
+                                 signal_name(number), still_running(), stage_.options.grace_s));
       stop(number);
   }
 }

@@ -25,6 +25,7 @@ struct Ended {
   int status = 0;  // as waitpid(2) gives it
   pid_t pid = 0;
   std::string last_lines;  // of its stderr
+  std::string error;       // the message in its error file
 };
 
 struct Outcome {
@@ -59,6 +60,7 @@ class Attempt {
     Worker worker;
     std::unique_ptr<Tail> tail;
     LineSink out, err;
+    std::string error_file;  // where it may describe its error; empty: none
     bool out_open = true, err_open = true;
     bool noted = false;                              // its end has been reported
     dist::Deadline drain = dist::Deadline::never();  // until when its streams are read once it is reaped

@@ -82,6 +82,9 @@ void declare(CLI::App& app, Words& words, Options& options) {
       ->type_name("WHAT");
   option("local-ranks-filter", words.filter, "show only the output of these local ranks")->type_name("R,R");
   app.add_flag(both("no-prefix"), words.no_prefix, "do not put [rank] in front of each line");
+  app.add_flag(
+      both("pass-local-rank"), options.pass_local_rank,
+      "give each rank --local-rank=N as its first argument, as python -m torch.distributed.launch does");
   app.add_flag(both("no-python"), words.no_python, "accepted, without effect: any program is run as it is");
   option("start-method", words.start_method, "accepted, without effect")->type_name("NAME");
   app.add_flag("-m,--module", words.module, "not supported; write: distrun ... python3 -m MODULE");

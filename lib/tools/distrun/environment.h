@@ -12,7 +12,8 @@ namespace distrun {
 struct Place {
   int node_rank = 0, nodes = 1;
   int first_rank = 0, local_size = 1, world_size = 1;
-  std::string master_addr;  // rank 0 may listen here, at the port below
+  int first_role_rank = 0, role_size = 1;  // the same, counting only the nodes of this node's --role
+  std::string master_addr;                 // rank 0 may listen here, at the port below
   int master_port = 0;
   std::string store_address;  // of distrun's own store: "tcp://127.0.0.1:40321"
   std::string token;          // of the job

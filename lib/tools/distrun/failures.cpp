@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <fstream>
+#include <iterator>
 #include <sstream>
 #include <thread>
 
 #include <fmt/format.h>
+
+#include "dist/core/json.h"
 
 namespace distrun {
 namespace {
@@ -69,6 +73,18 @@ std::size_t cause_of(const std::vector<NodeFailure>& failures) {
   std::vector<dist::RankFailure> all;
   for (const NodeFailure& each : failures) all.push_back(each.failure);
   return dist::root_cause(all);
+}
+
+std::string error_in(const std::string& file) {
+  std::ifstream in(file);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const dist::Json json = dist::try_parse_json(text);
+  if (!json.is_object() || !json.contains("message")) return "";
+  const dist::Json& message = json["message"];
+  if (message.is_string()) return message.get<std::string>();
+  return message.is_object() && message.contains("message") && message["message"].is_string()
+             ? message["message"].get<std::string>()
+             : "";
 }
 
 }  // namespace distrun

@@ -25,4 +25,8 @@ std::vector<NodeFailure> published(dist::Store& store, const std::string& prefix
 // Returns the index of the root cause. `failures` must not be empty.
 std::size_t cause_of(const std::vector<NodeFailure>& failures);
 
+// The message in a file such as torch's @record, or a distlab program that an uncaught error ends, writes to
+// TORCHELASTIC_ERROR_FILE: {"message": {"message": "..."}}, or {"message": "..."}. Empty: there is none.
+std::string error_in(const std::string& file);
+
 }  // namespace distrun

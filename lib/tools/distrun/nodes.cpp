@@ -30,8 +30,9 @@ Deadline after_s(double seconds) {
 }  // namespace
 
 Nodes::Nodes(const Options& options, Outlet& err)
-    : err_(err), meeting_(options, err), run_id_(options.run_id), interval_s_(options.monitor_interval_s) {
-  place_.nodes = options.nodes;
+    : err_(err), meeting_(options, err), interval_s_(options.monitor_interval_s) {
+  place_.nodes = board_.nodes = options.nodes;
+  board_.run_id = options.run_id;
   place_.token = meeting_.token();
   place_.store_address = meeting_.address();
 }
@@ -42,9 +43,9 @@ void Nodes::join(const Options& options) {
   agree_on_master(options);
 }
 
-std::string Nodes::key(const std::string& name) const { return fmt::format("distrun/{}/{}", run_id_, name); }
-std::string Nodes::key(int attempt, const std::string& name) const {
-  return fmt::format("distrun/{}/attempt{}/{}", run_id_, attempt, name);
+std::string Board::key(const std::string& name) const { return fmt::format("distrun/{}/{}", run_id, name); }
+std::string Board::key(int attempt, const std::string& name) const {
+  return fmt::format("distrun/{}/attempt{}/{}", run_id, attempt, name);
 }
 
 void Nodes::take_number(const Options& options) {
@@ -56,16 +57,16 @@ void Nodes::take_number(const Options& options) {
     fail(Errc::invalid_argument,
          "distrun: --nnodes is {} here, but {} on the node that started job \"{}\" at {}; give the same "
          "--nnodes on every node",
-         wanted, agreed, run_id_, place_.store_address);
+         wanted, agreed, board_.run_id, place_.store_address);
   }
   const auto arrival = static_cast<int>(first->add(key("nodes"), 1)) - 1;
   if (arrival >= options.nodes) {
     fail(
         Errc::invalid_argument,
         "distrun: job \"{}\" at {} already has its {}; for another job choose another --rdzv-id and endpoint",
-        run_id_, place_.store_address, dist::counted(options.nodes, "node"));
+        board_.run_id, place_.store_address, dist::counted(options.nodes, "node"));
   }
-  place_.node_rank = options.node_rank < 0 ? arrival : options.node_rank;
+  place_.node_rank = board_.node_rank = options.node_rank < 0 ? arrival : options.node_rank;
   const std::string me = fmt::format("{}:{}", host_name(), getpid());
   const auto holder = dist::to_string(
       first->compare_set(key(fmt::format("node{}", place_.node_rank)), {}, dist::to_bytes(me)));
@@ -98,16 +99,21 @@ void Nodes::wait_for_all(const Options& options, const std::vector<std::string>&
 
 void Nodes::agree_on_ranks(const Options& options) {
   const Deadline deadline = after_s(options.join_timeout_s);
+  const auto role_key = [&](int node) { return key(fmt::format("role{}", node)); };
+  store_->set(role_key(place_.node_rank), options.role);  // before the size, for which the others wait
   store_->set(key(fmt::format("size{}", place_.node_rank)), std::to_string(options.nproc_per_node));
   std::vector<std::string> sizes;
   for (int node = 0; node < place_.nodes; ++node) sizes.push_back(key(fmt::format("size{}", node)));
   wait_for_all(options, sizes, deadline);
   place_.local_size = options.nproc_per_node;
-  place_.world_size = place_.first_rank = 0;
+  place_.world_size = place_.first_rank = place_.role_size = place_.first_role_rank = 0;
   for (int node = 0; node < place_.nodes; ++node) {
     const int size = std::stoi(store_->get_text(sizes[static_cast<std::size_t>(node)], deadline));
     if (node < place_.node_rank) place_.first_rank += size;
     place_.world_size += size;
+    if (store_->get_text(role_key(node), deadline) != options.role) continue;
+    if (node < place_.node_rank) place_.first_role_rank += size;
+    place_.role_size += size;
   }
 }
 
@@ -131,58 +137,83 @@ void Nodes::agree_on_master(const Options& options) {
   place_.master_port = std::stoi(store_->get_text(key("master_port"), deadline));
 }
 
-void Nodes::report_end(int attempt, int rank) { dist::note_end(store_, attempt, rank, place_.world_size); }
+void Nodes::report_end(int attempt, int rank) {
+  background_.post([store = store_, size = place_.world_size, attempt, rank] {
+    dist::note_end(store, attempt, rank, size);
+  });
+}
 
 void Nodes::report_failure(int attempt, const dist::RankFailure& failure) {
-  const std::string text = fmt::format("rank {}: {}", failure.rank, failure.what);
-  dist::cancel_rendezvous(store_, attempt, text);
-  if (place_.nodes == 1) return;
-  try {
-    publish(*store_, key(attempt, "failures"), {place_.node_rank, failure});
-  } catch (const dist::Error&) {
-    // see tell()
-  }
-  tell(attempt, text);
+  background_.post([board = board_, attempt, failure] {
+    const std::string text = fmt::format("rank {}: {}", failure.rank, failure.what);
+    dist::cancel_rendezvous(board.store, attempt, text);
+    if (board.nodes == 1) return;
+    try {
+      publish(*board.store, board.key(attempt, "failures"), {board.node_rank, failure});
+    } catch (const dist::Error&) {
+      // see tell()
+    }
+    board.tell(attempt, text);
+  });
 }
 
 std::vector<NodeFailure> Nodes::failures(int attempt) {
   if (place_.nodes == 1) return {};
-  try {
-    return published(*store_, key(attempt, "failures"));
-  } catch (const dist::Error&) {
-    return {};
-  }
+  const auto found = std::make_shared<std::vector<NodeFailure>>();
+  background_.post([board = board_, attempt, found] {
+    try {
+      *found = published(*board.store, board.key(attempt, "failures"));
+    } catch (const dist::Error&) {
+      // none are known
+    }
+  });
+  return background_.is_done_by(after_s(4)) ? *found : std::vector<NodeFailure>();
 }
 
-void Nodes::report_stop(int attempt, const std::string& why) { tell(attempt, why); }
+std::string Nodes::lost_node() {
+  const auto found = std::make_shared<std::string>();
+  background_.post([board = board_, found] {
+    try {
+      if (board.nodes > 1) *found = board.lost_node().value_or("");
+    } catch (const dist::Error&) {
+      // the store is lost
+    }
+  });
+  return background_.is_done_by(after_s(2)) ? *found : "";
+}
 
-void Nodes::tell(int attempt, const std::string& what) {
-  if (place_.nodes == 1) return;
+void Nodes::report_stop(int attempt, const std::string& why) {
+  background_.post([board = board_, attempt, why] { board.tell(attempt, why); });
+  background_.is_done_by(after_s(2));
+}
+
+void Board::tell(int attempt, const std::string& what) const {
+  if (nodes == 1) return;
   try {
-    const std::string text = fmt::format("node {}: {}", place_.node_rank, what);
-    store_->compare_set(key(attempt, "failure"), {}, dist::to_bytes(text));
+    const std::string text = fmt::format("node {}: {}", node_rank, what);
+    store->compare_set(key(attempt, "failure"), {}, dist::to_bytes(text));
   } catch (const dist::Error&) {
     // the node that hosted the store is gone; every node notices that by itself
   }
 }
 
-std::optional<std::string> Nodes::lost_node() {
-  for (int node = 0; node < place_.nodes; ++node) {
+std::optional<std::string> Board::lost_node() const {
+  for (int node = 0; node < nodes; ++node) {
     const std::string gone = key(fmt::format("gone{}", node));
-    if (node != place_.node_rank && store_->check(std::span(&gone, 1))) {
+    if (node != node_rank && store->check(std::span(&gone, 1))) {
       return fmt::format("node {} is lost: its distrun has ended", node);
     }
   }
   return std::nullopt;
 }
 
-std::optional<std::string> Nodes::failure_elsewhere(int attempt) {
-  if (place_.nodes == 1) return std::nullopt;
+std::optional<std::string> Board::failure_elsewhere(int attempt) const {
+  if (nodes == 1) return std::nullopt;
   try {
     const std::string failure = key(attempt, "failure");
-    if (!store_->check(std::span(&failure, 1))) return lost_node();
-    const std::string what = store_->get_text(failure, after_s(1));
-    if (what.starts_with(fmt::format("node {}:", place_.node_rank)))
+    if (!store->check(std::span(&failure, 1))) return lost_node();
+    const std::string what = store->get_text(failure, after_s(1));
+    if (what.starts_with(fmt::format("node {}:", node_rank)))
       return std::nullopt;  // the first failure was on this node
     return what;
   } catch (const dist::Error& error) {
@@ -190,19 +221,18 @@ std::optional<std::string> Nodes::failure_elsewhere(int attempt) {
   }
 }
 
-bool Nodes::all_have(int attempt, const std::string& mark) {
+bool Board::all_have(int attempt, const std::string& mark) const {
   std::vector<std::string> marks;
-  for (int node = 0; node < place_.nodes; ++node)
-    marks.push_back(key(attempt, fmt::format("{}{}", mark, node)));
-  return store_->check(marks);
+  for (int node = 0; node < nodes; ++node) marks.push_back(key(attempt, fmt::format("{}{}", mark, node)));
+  return store->check(marks);
 }
 
 bool Nodes::finish(int attempt) {
   if (place_.nodes == 1) return true;
   try {
-    store_->set(key(attempt, fmt::format("done{}", place_.node_rank)), "1");
-    while (!all_have(attempt, "done")) {
-      if (failure_elsewhere(attempt)) return all_have(attempt, "done");
+    store_->set(board_.key(attempt, fmt::format("done{}", place_.node_rank)), "1");
+    while (!board_.all_have(attempt, "done")) {
+      if (board_.failure_elsewhere(attempt)) return board_.all_have(attempt, "done");
       std::this_thread::sleep_for(std::chrono::duration<double>(interval_s_));
     }
     return true;
@@ -214,9 +244,10 @@ bool Nodes::finish(int attempt) {
 bool Nodes::regroup(int attempt) {
   if (place_.nodes == 1) return true;
   try {
-    store_->set(key(attempt, fmt::format("ended{}", place_.node_rank)), "1");
-    while (!all_have(attempt, "ended")) {
-      if (lost_node()) return false;
+    background_.is_done_by(dist::Deadline::never());  // what failed is reported before anything is restarted
+    store_->set(board_.key(attempt, fmt::format("ended{}", place_.node_rank)), "1");
+    while (!board_.all_have(attempt, "ended")) {
+      if (board_.lost_node()) return false;
       std::this_thread::sleep_for(std::chrono::duration<double>(interval_s_));
     }
     return true;
@@ -226,6 +257,7 @@ bool Nodes::regroup(int attempt) {
 }
 
 Nodes::~Nodes() {
+  background_.is_done_by(after_s(1));
   if (place_.nodes == 1 || !meeting_.is_kept_here() || store_ == nullptr) return;
   try {
     for (int node = 0; node < place_.nodes; ++node) {

@@ -9,6 +9,7 @@
 
 #include "dist/store/store.h"
 
+#include "background.h"
 #include "environment.h"
 #include "failures.h"
 #include "meeting.h"
@@ -16,6 +17,22 @@
 #include "output.h"
 
 namespace distrun {
+
+// What the nodes of a job write into the store for each other. A copy can be used after its Nodes is gone.
+struct Board {
+  std::shared_ptr<dist::Store> store;
+  std::string run_id;
+  int node_rank = 0, nodes = 1;
+
+  std::string key(const std::string& name) const;
+  std::string key(int attempt, const std::string& name) const;
+  void tell(int attempt, const std::string& what) const;
+  std::optional<std::string> lost_node() const;
+  // Returns what another node has reported, or that it is lost. Blocks for a minute if the store does not
+  // answer.
+  std::optional<std::string> failure_elsewhere(int attempt) const;
+  bool all_have(int attempt, const std::string& mark) const;
+};
 
 class Nodes {
  public:
@@ -29,17 +46,18 @@ class Nodes {
   void join(const Options& options);
 
   const Place& place() const { return place_; }
+  const Board& board() const { return board_; }
 
-  // `attempt` counts restarts. Thread-safe.
+  // `attempt` counts restarts. The three do not block, but that report_stop() gives the store two seconds.
   void report_end(int attempt, int rank);  // a rank of this node has ended without an error
   // A rank of this node has failed. failure_elsewhere() returns the first failure of all nodes.
   void report_failure(int attempt, const dist::RankFailure& failure);
   void report_stop(int attempt, const std::string& why);  // this node was told to stop
-  // Returns what another node has reported, or that it is lost. Does not block for long.
-  std::optional<std::string> failure_elsewhere(int attempt);
   // Returns the failures of all nodes' ranks that have been reported; none when this is the only node or the
-  // store is gone. Blocks for at most two seconds.
+  // store is gone. Blocks for at most four seconds.
   std::vector<NodeFailure> failures(int attempt);
+  // "node 1 is lost: its distrun has ended", or empty. Blocks for at most two seconds.
+  std::string lost_node();
   // Call it when all ranks of this node have ended without an error: it blocks until the ranks of all nodes
   // have. Returns false when another node failed first.
   bool finish(int attempt);
@@ -52,18 +70,15 @@ class Nodes {
   void wait_for_all(const Options& options, const std::vector<std::string>& sizes, dist::Deadline deadline);
   void agree_on_ranks(const Options& options);
   void agree_on_master(const Options& options);
-  std::string key(const std::string& name) const;
-  std::string key(int attempt, const std::string& name) const;
-  void tell(int attempt, const std::string& what);
-  std::optional<std::string> lost_node();
-  bool all_have(int attempt, const std::string& mark);
+  std::string key(const std::string& name) const { return board_.key(name); }
 
   Place place_;
   Outlet& err_;
   Meeting meeting_;
-  std::string run_id_;
   double interval_s_;
-  std::shared_ptr<dist::Store> store_;
+  Board board_;
+  std::shared_ptr<dist::Store>& store_ = board_.store;
+  Background background_;
 };
 
 }  // namespace distrun

@@ -31,6 +31,7 @@ struct Options {
   std::string local_addr;
   std::string run_id = "none";
   std::string role = "default";
+  bool pass_local_rank = false;  // the program's first argument is --local-rank=N
   int max_restarts = 0;
   double monitor_interval_s = 0.1;
   double grace_s = 5;  // from the first failure to SIGTERM, and from a signal to SIGKILL

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <limits.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace distrun {
@@ -24,6 +25,20 @@ void write_all(int fd, std::string_view bytes) {
   }
 }
 
+// How much of `text` can be shown before more has come: not a UTF-8 character's first bytes alone, and not a
+// carriage return, which may belong to a newline.
+std::size_t complete_bytes(std::string_view text) {
+  const std::size_t all = text.size();
+  if (text.ends_with('\r')) return all - 1;
+  for (std::size_t back = 1; back <= std::min<std::size_t>(3, all); ++back) {
+    const auto byte = static_cast<unsigned char>(text[all - back]);
+    if ((byte & 0xC0) == 0x80) continue;  // not a character's first byte
+    const std::size_t needed = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1;
+    return needed > back ? all - back : all;
+  }
+  return all;
+}
+
 }  // namespace
 
 Outlet::Outlet(int fd) : fd_(fd), is_terminal_(isatty(fd) == 1) {}
@@ -31,6 +46,8 @@ Outlet::Outlet(int fd) : fd_(fd), is_terminal_(isatty(fd) == 1) {}
 bool Outlet::is_full() const { return pending_.size() > outlet_limit && !is_broken(); }
 
 void Outlet::say(std::string_view line) {
+  if (*unfinished_ != 0) add("\n");
+  end_line();
   add(fmt::format("distrun: {}\n", line));
   pump();
 }
@@ -55,6 +72,20 @@ void Outlet::pump() {
     pending_.erase(0, done);
 }
 
+void Outlet::continue_line(int writer, std::string_view prefix) {
+  if (*unfinished_ == writer) return;
+  if (*unfinished_ != 0) add("\n");
+  add(prefix);
+  *unfinished_ = writer;
+}
+
+bool Outlet::is_same_file_as(const Outlet& other) const {
+  struct stat mine {
+  }, theirs{};
+  return fstat(fd_, &mine) == 0 && fstat(other.fd_, &theirs) == 0 && mine.st_dev == theirs.st_dev &&
+         mine.st_ino == theirs.st_ino;
+}
+
 void Outlet::flush(dist::Deadline deadline) {
   for (pump(); is_waiting() && !deadline.passed(); pump()) {
     pollfd ready{fd_, POLLOUT, 0};
@@ -76,11 +107,24 @@ std::string Tail::last_lines(int count) const {
   return std::string(begin == std::string_view::npos || begin == 0 ? all : all.substr(begin + 1));
 }
 
-void LineSink::emit(std::string_view line) {
-  if (target_.shown == nullptr) return;
-  target_.shown->add(target_.prefix);
-  target_.shown->add(line);
-  if (line.empty() || line.back() != '\n') target_.shown->add("\n");
+LineSink::LineSink(Target target) : target_(std::move(target)) {
+  static int sinks = 0;
+  number_ = ++sinks;
+}
+
+// A bar returns to the beginning of its line, where the prefix is: it is written again.
+void LineSink::emit(std::string_view text) {
+  if (target_.shown == nullptr || text.empty()) return;
+  target_.shown->continue_line(number_, target_.prefix);
+  const bool is_whole = text.back() == '\n';
+  while (!text.empty()) {
+    const auto end = text.find('\r');
+    const std::string_view piece = text.substr(0, end == std::string_view::npos ? end : end + 1);
+    target_.shown->add(piece);
+    text.remove_prefix(piece.size());
+    if (end != std::string_view::npos && !text.starts_with('\n')) target_.shown->add(target_.prefix);
+  }
+  if (is_whole) target_.shown->end_line();
 }
 
 void LineSink::add(std::string_view bytes) {
@@ -90,18 +134,34 @@ void LineSink::add(std::string_view bytes) {
     const auto end = bytes.find('\n');
     const std::string_view piece = bytes.substr(0, end == std::string_view::npos ? end : end + 1);
     bytes.remove_prefix(piece.size());
-    if (partial_.empty() && end != std::string_view::npos) {
-      emit(piece);
+    if (end != std::string_view::npos) {
+      partial_.empty() ? emit(piece) : emit(partial_ += piece);
+      partial_.clear();
+      due_ = dist::Deadline::never();
       continue;
     }
     partial_ += piece;
-    if (end != std::string_view::npos || partial_.size() >= longest_line) finish();
+    if (due_.is_never()) due_ = dist::Deadline::after(patience);
+    if (partial_.size() < longest_line) continue;
+    const std::size_t shown = complete_bytes(partial_);
+    emit(partial_.substr(0, shown) + '\n');
+    partial_.erase(0, shown);
   }
 }
 
+void LineSink::show_unfinished() {
+  if (!due_.passed()) return;
+  due_ = dist::Deadline::never();
+  const std::size_t shown = complete_bytes(partial_);
+  emit(std::string_view(partial_).substr(0, shown));
+  partial_.erase(0, shown);
+}
+
 void LineSink::finish() {
-  if (!partial_.empty()) emit(partial_);
+  const bool is_unfinished = target_.shown != nullptr && target_.shown->has_unfinished_line_of(number_);
+  if (!partial_.empty() || is_unfinished) emit(partial_ + '\n');
   partial_.clear();
+  due_ = dist::Deadline::never();
 }
 
 std::string line_prefix(int rank, bool colours) {

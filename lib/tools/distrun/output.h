@@ -1,6 +1,9 @@
-// The output of many ranks on one console: whole lines only, each with its rank in front.
+// The output of many ranks on one console: whole lines, each with its rank in front; what has no newline yet
+// is shown after a moment.
 #pragma once
 
+#include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,7 +19,15 @@ class Outlet {
  public:
   explicit Outlet(int fd);
   void add(std::string_view text) { pending_ += text; }
-  void say(std::string_view line);      // adds distrun's own message: "distrun: <line>"
+  void say(std::string_view line);  // adds distrun's own message: "distrun: <line>"
+  // Begins a line of `writer` with `prefix`, unless the unfinished line at the end is its own already; ends
+  // any other unfinished line first.
+  void continue_line(int writer, std::string_view prefix);
+  void end_line() { *unfinished_ = 0; }
+  bool has_unfinished_line_of(int writer) const { return *unfinished_ == writer; }
+  // Both write to the same terminal or file, so an unfinished line of one is in the way of the other.
+  void share_lines_with(Outlet& other) { unfinished_ = other.unfinished_; }
+  bool is_same_file_as(const Outlet& other) const;
   void pump();                          // writes what can be written without blocking
   void flush(dist::Deadline deadline);  // writes all of it, waiting for a slow reader until the deadline
   bool is_waiting() const { return !pending_.empty() && !is_broken(); }
@@ -31,6 +42,7 @@ class Outlet {
   bool is_terminal_;
   int error_ = 0;
   std::string pending_;
+  std::shared_ptr<int> unfinished_ = std::make_shared<int>(0);  // whose line has no newline yet; 0: no one's
 };
 
 // The last bytes of a stream, for the report of a failure.
@@ -43,8 +55,11 @@ class Tail {
   std::string kept_;
 };
 
-// One stream of one rank, cut into lines. The bytes stay as they are, with two exceptions: a line longer than
-// 1 MiB is broken, so that memory stays bounded, and a last line without a newline gets one.
+// One stream of one rank, cut into lines. A prompt, or a progress bar that only returns to the beginning of
+// its line, has no newline: it is shown after `patience`, never cut within a UTF-8 character. The bytes stay
+// as they are, with these exceptions: after each carriage return the prefix comes again; a line longer than 1
+// MiB is broken, so that memory stays bounded; an unfinished line gets a newline when another rank's line
+// must follow it, or at the end.
 class LineSink {
  public:
   struct Target {
@@ -53,14 +68,19 @@ class LineSink {
     dist::UniqueFd file;  // gets the bytes as they are
     Tail* tail = nullptr;
   };
-  explicit LineSink(Target target) : target_(std::move(target)) {}
+  static constexpr std::chrono::milliseconds patience{60};
+  explicit LineSink(Target target);
   void add(std::string_view bytes);
+  dist::Deadline due() const { return due_; }  // when show_unfinished() has something to show
+  void show_unfinished();
   void finish();
 
  private:
-  void emit(std::string_view line);
+  void emit(std::string_view text);
   Target target_;
+  int number_;  // of this sink, for Outlet::continue_line()
   std::string partial_;
+  dist::Deadline due_ = dist::Deadline::never();
 };
 
 // "[3] ", in the rank's colour when `colours`.

@@ -57,10 +57,16 @@ Signals::Signals() {
 }
 
 int Signals::next() {
+  constexpr auto echo_patience = std::chrono::seconds(1);
   signalfd_siginfo info{};
-  return read(fd_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)
-             ? static_cast<int>(info.ssi_signo)
-             : 0;
+  if (read(fd_.get(), &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return 0;
+  const int number = static_cast<int>(info.ssi_signo);
+  if (number == SIGCHLD) return number;
+  const auto sender = static_cast<pid_t>(info.ssi_pid);
+  const bool is_others = last_.code != info.ssi_code || last_.sender != sender;
+  is_echo_ = last_.number == number && is_others && !last_.until.passed();
+  last_ = {number, info.ssi_code, sender, dist::Deadline::after(echo_patience)};
+  return number;
 }
 
 sigset_t Signals::usual() const { return heard_of({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP}, inherited_); }

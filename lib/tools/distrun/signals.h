@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include "dist/core/deadline.h"
 #include "dist/core/handles.h"
 
 namespace distrun {
@@ -32,6 +33,9 @@ class Signals {
   Signals();
   int fd() const { return fd_.get(); }
   int next();  // the next signal, or 0 if there is none; never blocks
+  // Whether the last signal repeats the one before it for another sender: a terminal's Ctrl-C, or a
+  // scheduler's SIGTERM, reaches distrun and its parent, which passes it on.
+  bool is_echo() const { return is_echo_; }
   const InheritedSignals& inherited() const { return inherited_; }
 
   // While no rank runs, the signals that end or stop distrun may do so in the usual way.
@@ -45,6 +49,12 @@ class Signals {
   sigset_t usual() const;  // those that end or stop distrun
   const InheritedSignals inherited_;
   dist::UniqueFd fd_;
+  struct Heard {
+    int number = 0, code = 0;  // by code, signal(7): who sent it
+    pid_t sender = 0;
+    dist::Deadline until = dist::Deadline::after(dist::Timeout::zero());  // when it no longer has an echo
+  } last_;
+  bool is_echo_ = false;
 };
 
 // Ends and reaps the processes that ranks have left behind: all children of distrun but `keep`. Call it when

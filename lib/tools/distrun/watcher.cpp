@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <thread>
 #include <utility>
 
 #include <sys/eventfd.h>
@@ -12,41 +13,39 @@
 
 namespace distrun {
 
-Watcher::Watcher(Nodes& nodes, int attempt, double interval_s)
-    : wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (!wake_) dist::fail_errno(dist::Errc::resource, errno, "distrun: eventfd");
-  if (nodes.place().nodes > 1)
-    thread_ = std::thread([=, this, &nodes] { watch(nodes, attempt, interval_s); });
+Watcher::Watcher(const Board& board, int attempt, double interval_s) {
+  shared_->wake = dist::UniqueFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!shared_->wake) dist::fail_errno(dist::Errc::resource, errno, "distrun: eventfd");
+  if (board.nodes == 1) return;
+  std::thread([=, shared = shared_] { watch(*shared, board, attempt, interval_s); }).detach();
 }
 
 Watcher::~Watcher() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  stopped_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  const std::lock_guard lock(shared_->mutex);
+  shared_->stop = true;
+  shared_->stopped.notify_all();
 }
 
-void Watcher::watch(Nodes& nodes, int attempt, double interval_s) {
-  std::unique_lock lock(mutex_);
-  while (!stopped_.wait_for(lock, std::chrono::duration<double>(interval_s), [&] { return stop_; })) {
+void Watcher::watch(Shared& shared, const Board& board, int attempt, double interval_s) {
+  std::unique_lock lock(shared.mutex);
+  const auto pause = std::chrono::duration<double>(interval_s);
+  while (!shared.stopped.wait_for(lock, pause, [&] { return shared.stop; })) {
     lock.unlock();
-    auto failure = nodes.failure_elsewhere(attempt);
+    auto failure = board.failure_elsewhere(attempt);
     lock.lock();
     if (!failure) continue;
-    news_ = std::move(failure);
+    shared.news = std::move(failure);
     const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t n = write(wake_.get(), &one, sizeof one);
+    [[maybe_unused]] const ssize_t n = write(shared.wake.get(), &one, sizeof one);
     return;
   }
 }
 
 std::optional<std::string> Watcher::news() {
   std::uint64_t count = 0;
-  [[maybe_unused]] const ssize_t n = read(wake_.get(), &count, sizeof count);
-  const std::lock_guard lock(mutex_);
-  return std::exchange(news_, std::nullopt);
+  [[maybe_unused]] const ssize_t n = read(shared_->wake.get(), &count, sizeof count);
+  const std::lock_guard lock(shared_->mutex);
+  return std::exchange(shared_->news, std::nullopt);
 }
 
 }  // namespace distrun

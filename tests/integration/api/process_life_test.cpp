@@ -221,7 +221,32 @@ TEST(ProcessLife, AForkedChildLeavesTheJobAlone) {
   for (const auto& report : ranks.join(30s)) EXPECT_EQ(report.text, "1");
 }
 
-TEST(ProcessLife, SigusrPrintsTheFlightRecord) {
+TEST(ProcessLife, OneRanksWishToCompareCallsIsEnough) {
+  ProcessRanks ranks(3, [&](int rank, const auto&) -> std::string {
+    if (rank == 1)
+      setenv("DIST_DEBUG", "detail", 1);
+    else
+      unsetenv("DIST_DEBUG");
+    init_process_group(patient_init());
+    Tensor t = full({5}, rank);
+    all_reduce(t);
+    if (t.to_vector<float>() != std::vector<float>(5, 3)) return "wrong sum";
+    std::string text = "no error";
+    try {
+      rank == 2 ? barrier() : all_reduce(t);
+    } catch (const Error& error) {
+      text = error.what();
+    }
+    destroy_process_group();
+    return text;
+  });
+  for (const auto& report : ranks.join(30s)) {
+    EXPECT_NE(report.text.find("rank 2 is in barrier"), std::string::npos) << report.text;
+    EXPECT_NE(report.text.find("ranks 0, 1 are in all_reduce"), std::string::npos) << report.text;
+  }
+}
+
+TEST(ProcessLife, SigusrWritesTheFlightRecordAndSaysWhereInOneLine) {
   const auto path = std::filesystem::temp_directory_path() / fmt::format("distlab_stderr_{}", getpid());
   ProcessRanks ranks(2, [&](int rank, const auto&) -> std::string {
     unsetenv("DIST_DUMP_DIR");
@@ -244,9 +269,16 @@ TEST(ProcessLife, SigusrPrintsTheFlightRecord) {
     return "fine";
   });
   for (const auto& report : ranks.join(30s)) EXPECT_EQ(report.text, "fine");
-  std::ifstream file(path);
+  std::ifstream said(path);
+  const std::string text{std::istreambuf_iterator<char>(said), {}}, before = "flight records in ";
+  EXPECT_EQ(std::ranges::count(text, '\n'), 1) << text;
+  ASSERT_NE(text.find(before), std::string::npos) << text;
+  const auto begin = text.find(before) + before.size();
+  const std::filesystem::path folder(text.substr(begin, text.find(' ', begin) - begin));
+  std::ifstream file(folder / "distlab_rank1.json");
   nlohmann::json record;
-  file >> record;  // the first of several
+  file >> record;
+  std::filesystem::remove_all(folder.parent_path());
   EXPECT_EQ(record["reason"], "SIGUSR1");
   EXPECT_EQ(record["rank"], 1);
   EXPECT_EQ(record["records"][1]["operation"], "all_reduce");

@@ -254,6 +254,42 @@ TEST(Distrun, TheSecondSignalKillsAtOnce) {
   for (const pid_t pid : pids_in(ran.out)) EXPECT_TRUE(is_gone_within(pid, 2));
 }
 
+TEST(Distrun, APromptIsSeenWhileItsRankWaits) {
+  Running running(
+      shell({"--nproc-per-node", "2"},
+            "[ $RANK = 0 ] || exit 0; printf 'name? '; until [ -e /proc/self/none ]; do sleep 0.05; done"));
+  EXPECT_TRUE(running.wait_for_output("[0] name? ", 10));
+  running.send_signal(SIGTERM);
+  const Ran ran = running.wait(20);
+  EXPECT_TRUE(contains(ran.err,
+                       "distrun: SIGTERM: passed on to rank 0, which may take 5 s to end; a second one "
+                       "kills them"))
+      << ran.err;
+}
+
+TEST(Distrun, PassesTheLocalRankAsAnArgument) {
+  const Ran ran = run_program({DISTRUN, "--nproc-per-node", "2", "--pass-local-rank", "echo", "and", "more"});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  for (const char* line : {"[0] --local-rank=0 and more", "[1] --local-rank=1 and more"})
+    EXPECT_TRUE(contains(ran.out, line)) << ran.out;
+}
+
+TEST(Distrun, ShowsWhatARankWroteIntoItsErrorFile) {
+  const std::string folder = temporary_folder();
+  for (const std::string json :
+       {R"({"message": {"message": "out of paper", "extraInfo": {}}})", R"({"message": "out of paper"})"}) {
+    const Ran ran = run_shell({"--nproc-per-node", "1", "--log-dir", folder},
+                              "echo '" + json + "' > $TORCHELASTIC_ERROR_FILE; exit 4");
+    EXPECT_EQ(ran.code, 4);
+    EXPECT_TRUE(contains(ran.err, "distrun: its error.json says:\ndistrun:   out of paper")) << ran.err;
+  }
+  const Ran uncaught =
+      run_program({DISTRUN, "--nproc-per-node", "2", "--log-dir", folder, SAME_PROGRAM, "careless"});
+  EXPECT_TRUE(contains(uncaught.err, "its error.json says:\ndistrun:   nothing catches this"))
+      << uncaught.err;
+  std::filesystem::remove_all(folder);
+}
+
 TEST(Distrun, AFullDiskIsTold) {
   for (const std::string program : {"yes", "echo one"}) {  // ended by distrun, and by itself
     const Ran ran =

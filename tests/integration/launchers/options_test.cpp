@@ -155,6 +155,7 @@ TEST(DistrunEnvironment, RanksOfTheSecondNode) {
   distrun::Place place;
   place.node_rank = 1, place.nodes = 2, place.first_rank = 3, place.local_size = 2, place.world_size = 5;
   place.master_addr = "10.0.0.1", place.master_port = 4000, place.store_address = "tcp://10.0.0.1:29400";
+  place.first_role_rank = 1, place.role_size = 3;
   place.token = "secret";
   const auto environment = distrun::rank_environment({"HOME=/root", "RANK=99", "A=b=c"},
                                                      parse({"--max-restarts", "4", "p"}), place, 1, 2, "");
@@ -167,9 +168,9 @@ TEST(DistrunEnvironment, RanksOfTheSecondNode) {
                             "LOCAL_WORLD_SIZE=2",
                             "GROUP_RANK=1",
                             "GROUP_WORLD_SIZE=2",
-                            "ROLE_RANK=4",
+                            "ROLE_RANK=2",
                             "ROLE_NAME=default",
-                            "ROLE_WORLD_SIZE=5",
+                            "ROLE_WORLD_SIZE=3",
                             "MASTER_ADDR=10.0.0.1",
                             "MASTER_PORT=4000",
                             "TORCHELASTIC_RESTART_COUNT=2",

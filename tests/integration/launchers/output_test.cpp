@@ -56,6 +56,72 @@ TEST(DistrunOutput, LinesOfTwoRanksNeverMix) {
   EXPECT_EQ(shown.all(), "[0] hello\n[1] world\n[0] second\n");
 }
 
+void wait_until_due() { std::this_thread::sleep_for(LineSink::patience + std::chrono::milliseconds(1)); }
+
+TEST(DistrunOutput, APromptIsShownAfterAMomentAndItsLineGoesOn) {
+  Shown shown;
+  LineSink a = shown.sink("[0] "), b = shown.sink("[1] ");
+  EXPECT_TRUE(a.due().is_never());
+  a.add("name? ");
+  a.show_unfinished();  // too early
+  EXPECT_FALSE(shown.outlet().is_waiting());
+  wait_until_due();
+  a.show_unfinished();
+  a.show_unfinished();
+  EXPECT_TRUE(a.due().is_never()) << "or the event loop would spin";
+  a.add("got Ann\n");
+  a.add("more? ");
+  wait_until_due();
+  a.show_unfinished();
+  b.add("between\n");
+  shown.outlet().say("a report");
+  a.add("no\n");
+  a.add("end");
+  wait_until_due();
+  a.show_unfinished();
+  a.finish();
+  a.finish();
+  EXPECT_EQ(shown.all(), "[0] name? got Ann\n[0] more? \n[1] between\ndistrun: a report\n[0] no\n[0] end\n");
+}
+
+TEST(DistrunOutput, ABarKeepsItsPrefix) {
+  Shown shown;
+  LineSink a = shown.sink("[0] ");
+  for (const char* part : {"1 of 3\r", "2 of 3\r", "3 of 3\r\nnext\r\n"}) {
+    a.add(part);
+    wait_until_due();
+    a.show_unfinished();
+  }
+  EXPECT_EQ(shown.all(), "[0] 1 of 3\r[0] 2 of 3\r[0] 3 of 3\r\n[0] next\r\n");
+}
+
+TEST(DistrunOutput, ACharacterIsNeverTorn) {
+  for (const std::string character : {"é", "界", "🙂"}) {
+    for (std::size_t cut = 1; cut < character.size(); ++cut) {
+      Shown shown;
+      LineSink a = shown.sink("[0] "), b = shown.sink("[1] ");
+      a.add("x" + character.substr(0, cut));
+      wait_until_due();
+      a.show_unfinished();
+      b.add("between\n");
+      a.add(character.substr(cut) + "\n");
+      EXPECT_EQ(shown.all(), "[0] x\n[1] between\n[0] " + character + "\n");
+    }
+    Shown shown;
+    LineSink a = shown.sink("");
+    const std::string odd(((std::size_t{1} << 20) - 1), 'b');
+    a.add(odd + character.substr(0, 1));
+    a.add(character.substr(1) + "\n");
+    EXPECT_EQ(shown.all(), odd + "\n" + character + "\n");
+  }
+  Shown shown;
+  LineSink a = shown.sink("");
+  a.add("\xff\x80\x80\x80");  // not UTF-8 at all: shown as it is
+  wait_until_due();
+  a.show_unfinished();
+  EXPECT_TRUE(shown.outlet().is_waiting());
+}
+
 TEST(DistrunOutput, EmptyLinesAndNothing) {
   Shown shown;
   LineSink a = shown.sink("[0] ");

@@ -1,5 +1,6 @@
 // One program, started in every way there is: each rank checks what it computes, the exit code tells.
 //   same_program                     as a rank, by whatever launcher
+//   same_program stay                as a rank, with barriers until another rank dies
 //   same_program processes|threads N starts its own ranks by spawn
 //   same_program careless            as a rank, with an error that nothing catches
 //   same_program careless N starts N ranks that end in this way
@@ -69,6 +70,15 @@ void rank_main() {
   dist::destroy_process_group();
 }
 
+// Until another rank has died.
+[[noreturn]] void stay() {
+  dist::init_process_group();
+  dist::barrier();
+  fmt::print("rank {} stays\n", dist::get_rank());
+  std::fflush(stdout);
+  for (;;) dist::barrier();
+}
+
 [[noreturn]] void be_careless() {
   dist::init_process_group();
   dist::barrier();
@@ -86,6 +96,8 @@ int main(int argc, char** argv) {
       const auto as = std::strcmp(argv[1], "threads") == 0 ? dist::Ranks::threads : dist::Ranks::processes;
       dist::spawn(
           std::atoi(argv[2]), [](int) { rank_main(); }, as);
+    } else if (argc == 2 && std::strcmp(argv[1], "stay") == 0) {
+      stay();
     } else {
       rank_main();
     }

@@ -186,6 +186,43 @@ TEST_F(TwoNodes, ALostNodeIsNoticed) {
   }
 }
 
+// The ranks of the lost node die with it, so the others fail first: the cause must still be named.
+TEST_F(TwoNodes, ALostNodeIsNamedWhenItsPeersFailFirst) {
+  Running zero(node({"--node-rank", "0", "--grace-period", "0.3", "--rdzv-conf", "is_host=1"},
+                    {SAME_PROGRAM, "stay"}));
+  Running one(node({"--node-rank", "1", "--grace-period", "0.3", "--rdzv-conf", "is_host=0"},
+                   {SAME_PROGRAM, "stay"}));
+  ASSERT_TRUE(zero.wait_for_output("stays") && one.wait_for_output("stays"));
+  one.send_signal(SIGKILL);
+  const Ran ran = zero.wait(20);
+  EXPECT_NE(ran.code, 0);
+  EXPECT_TRUE(contains(ran.err, "distrun: node 1 is lost: its distrun has ended")) << ran.err;
+}
+
+TEST_F(TwoNodes, RanksOfARoleAreCounted) {
+  const std::string script = "echo role $ROLE_NAME $ROLE_RANK of $ROLE_WORLD_SIZE";
+  Running zero(node({"--node-rank", "0", "--role", "trainer"}, shell(script)));
+  Running one(node({"--node-rank", "1", "--role", "server"}, shell(script)));
+  const Ran first = zero.wait(20), second = one.wait(20);
+  EXPECT_TRUE(contains(first.out, "role trainer 0 of 1")) << first.out;
+  EXPECT_TRUE(contains(second.out, "role server 0 of 1")) << second.out;
+}
+
+// The host of the store stops answering, as when the network to it is cut.
+TEST_F(TwoNodes, AStoreThatDoesNotAnswerLeavesDistrunAllEars) {
+  const std::string script = "trap 'exit 0' TERM; echo ready; while :; do sleep 0.05; done";
+  Running host(node({"--node-rank", "0", "--rdzv-conf", "is_host=1"}, shell(script)));
+  Running other(node({"--node-rank", "1", "--rdzv-conf", "is_host=0"}, shell(script)));
+  ASSERT_TRUE(host.wait_for_output("ready") && other.wait_for_output("ready"));
+  host.send_signal(SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  other.send_signal(SIGTERM);
+  const Ran ran = other.wait(30);
+  EXPECT_EQ(ran.code, 128 + SIGTERM) << ran.err;
+  EXPECT_LT(ran.seconds, 15);
+  host.send_signal(SIGCONT);
+}
+
 TEST_F(TwoNodes, AMissingNodeIsSaid) {
   const Ran ran = run_program(node({"--rdzv-conf", "join_timeout=1"}, shell("true")));
   EXPECT_EQ(ran.code, 1);

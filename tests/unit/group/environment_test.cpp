@@ -52,6 +52,12 @@ const Map srun{{"SLURM_PROCID", "3"},         {"SLURM_NTASKS", "4"},
                {"SLURM_JOB_ID", "71234"},     {"SLURM_STEP_ID", "0"},
                {"SLURM_STEP_NUM_NODES", "2"}, {"SLURM_STEP_NODELIST", "gpu[03-04]"}};
 
+const Map hydra{{"PMI_RANK", "2"},
+                {"PMI_SIZE", "4"},
+                {"MPI_LOCALRANKID", "0"},
+                {"MPI_LOCALNRANKS", "2"},
+                {"PMI_FD", "6"}};
+
 TEST(Environment, ByHand) {
   const auto info = read(by_hand);
   EXPECT_EQ(info.launcher, "env");
@@ -140,6 +146,57 @@ TEST(Environment, Mpirun) {
   expect_error(Errc::invalid_argument, {"mpirun -x MASTER_ADDR=", "-x MASTER_PORT="},
                [&] { read(two_hosts); });
   EXPECT_EQ(read(with(two_hosts, {{"MASTER_ADDR", "h"}, {"MASTER_PORT", "7"}})).store_address, "tcp://h:7");
+  for (const auto& [vars, only_mpi_knows] :
+       {std::pair(two_hosts, true), std::pair(mpirun, false), std::pair(hydra, true),
+        std::pair(with(two_hosts, {{"MASTER_ADDR", "h"}}), false), std::pair(with(two_hosts, by_hand), false),
+        std::pair(srun, false)})
+    EXPECT_EQ(needs_mpi_to_find_rank_0(environment(vars)), only_mpi_knows);
+}
+
+TEST(Environment, MpiexecOfMpichAndIntelMpi) {
+  const auto info = read(with(hydra, {{"MASTER_ADDR", "h"}}));
+  EXPECT_EQ(info.launcher, "mpiexec");
+  EXPECT_EQ(info.rank, 2);
+  EXPECT_EQ(info.world_size, 4);
+  EXPECT_EQ(info.local_rank, 0);
+  EXPECT_EQ(info.local_world_size, 2);
+  EXPECT_EQ(info.store_address, "tcp://h:29500");
+  expect_error(Errc::invalid_argument, {"mpiexec started 4 ranks", "mpiexec -genv MASTER_ADDR"},
+               [] { read(hydra); });
+  expect_error(Errc::invalid_argument, {"PMI_RANK is set, but PMI_SIZE is not"},
+               [] { read(without(hydra, "PMI_SIZE")); });
+  expect_error(Errc::invalid_argument, {"PMI_RANK is 4, but PMI_SIZE is 4"}, [] {
+    read(with(hydra, {{"PMI_RANK", "4"}}));
+  });
+}
+
+// srun --mpi=pmi2 sets PMI's variables, too; hydra's ranks have those of the srun that started its proxy.
+TEST(Environment, PmiUnderSlurmIsTheOneWhoseNumbersItHas) {
+  const auto by_srun = read(with(srun, {{"PMI_RANK", "3"}, {"PMI_SIZE", "4"}}));
+  EXPECT_EQ(by_srun.launcher, "srun");
+  EXPECT_EQ(by_srun.store_address, "tcp://gpu03:18234");
+  const Map proxy = with(srun, {{"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "2"}, {"MASTER_ADDR", "h"}});
+  const auto by_hydra = read(with(proxy, hydra));
+  EXPECT_EQ(by_hydra.launcher, "mpiexec");
+  EXPECT_EQ(by_hydra.rank, 2);
+}
+
+TEST(Environment, ALauncherThatIsNotReadIsNamedAndIsNoPlaceForAJobOfItsOwn) {
+  const std::vector<std::pair<Map, std::string>> unread{
+      {{{"MV2_COMM_WORLD_RANK", "1"}}, "MV2_COMM_WORLD_RANK is 1, so MVAPICH2's mpirun_rsh"},
+      {{{"PMIX_RANK", "0"}}, "PMIX_RANK is 0, so a launcher with PMIx"},
+      {{{"MPI_LOCALRANKID", "1"}, {"MPI_LOCALNRANKS", "2"}}, "MPI_LOCALRANKID is 1, so MPICH or Intel MPI"},
+      {{{"FLUX_TASK_RANK", "3"}, {"FLUX_JOB_SIZE", "4"}}, "FLUX_TASK_RANK is 3, so Flux"},
+      {{{"PALS_RANKID", "3"}}, "PALS_RANKID is 3"},
+      {{{"ALPS_APP_PE", "3"}}, "ALPS_APP_PE is 3, so aprun"},
+      {{{"JSM_NAMESPACE_RANK", "3"}}, "JSM_NAMESPACE_RANK is 3, so jsrun"},
+      {{{"LOCAL_RANK", "1"}}, "LOCAL_RANK is 1"},
+      {without(srun, "SLURM_NTASKS"), "SLURM_PROCID is 3, so srun"}};
+  for (const auto& [vars, words] : unread) {
+    EXPECT_TRUE(is_launched(environment(vars))) << words;
+    expect_error(Errc::not_initialized, {words, "set RANK, WORLD_SIZE, LOCAL_RANK", "clusters.md"},
+                 [&, &v = vars] { read(v); });
+  }
 }
 
 TEST(Environment, Srun) {
@@ -157,6 +214,16 @@ TEST(Environment, Srun) {
   const Map older = with(without(without(srun, "SLURM_STEP_NODELIST"), "SLURM_STEP_NUM_NODES"),
                          {{"SLURM_JOB_NODELIST", "a,b"}});
   EXPECT_EQ(read(older).store_address, "tcp://a:18234");
+  // A federation's job numbers have the cluster in their highest bits.
+  EXPECT_EQ(read(with(srun, {{"SLURM_JOB_ID", "4294967295"}})).store_address,
+            fmt::format("tcp://gpu03:{}", 15000 + 4294967295 % 17000));
+  expect_error(Errc::invalid_argument, {"SLURM_JOB_ID is '4294967296'"}, [] {
+    read(with(srun, {{"SLURM_JOB_ID", "4294967296"}}));
+  });
+  const Map anywhere = with(srun, {{"SLURM_DISTRIBUTION", "arbitrary"}});
+  expect_error(Errc::invalid_argument, {"SLURM_DISTRIBUTION is arbitrary", "MASTER_ADDR", "SLURM_HOSTFILE"},
+               [&] { read(anywhere); });
+  EXPECT_EQ(read(with(anywhere, {{"MASTER_ADDR", "h"}, {"MASTER_PORT", "7"}})).store_address, "tcp://h:7");
 }
 
 TEST(Environment, ASlurmBatchScriptIsNoRank) {
@@ -172,7 +239,7 @@ TEST(Environment, NothingSetSaysHowToStart) {
   expect_error(Errc::not_initialized,
                {"RANK and WORLD_SIZE are not set", "distrun --nproc-per-node 4 PROGRAM", "spawn"},
                [] { read({}); });
-  expect_error(Errc::not_initialized, {"distrun"}, [] { read({{"MASTER_ADDR", "h"}, {"LOCAL_RANK", "0"}}); });
+  expect_error(Errc::not_initialized, {"distrun"}, [] { read({{"MASTER_ADDR", "h"}}); });
 }
 
 TEST(Environment, HalfOfThePairIsNamed) {
@@ -210,10 +277,14 @@ TEST(Environment, EveryMalformedValueIsNamedWithItsVariable) {
 }
 
 TEST(Environment, KnowsWhetherALauncherHasStartedThisProcess) {
-  for (const Map& launched : {by_hand, torchrun, mpirun, srun, Map{{"RANK", "0"}}})
+  for (const Map& launched : {by_hand, torchrun, mpirun, hydra, srun, Map{{"RANK", "0"}}})
     EXPECT_TRUE(is_launched(environment(launched)));
   EXPECT_FALSE(is_launched(environment({{"MASTER_ADDR", "node0"}})));
   EXPECT_FALSE(is_launched(environment(without(srun, "SLURM_STEP_ID")))) << "a batch script";
+  const Map shell =
+      with(srun, {{"SLURM_PROCID", "0"}, {"SLURM_LOCALID", "0"}, {"SLURM_NTASKS", "1"}, {"PMIX_RANK", "0"}});
+  EXPECT_FALSE(is_launched(environment(shell))) << "srun -n1 --pty bash";
+  EXPECT_EQ(read(shell).world_size, 1) << "a program that starts no ranks is one";
 }
 
 TEST(Environment, Timeout) {

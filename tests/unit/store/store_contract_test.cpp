@@ -93,6 +93,25 @@ TEST_P(StoreContract, CountsKeysAndRemovesThem) {
   EXPECT_TRUE(store->check({}));
 }
 
+TEST_P(StoreContract, GetsAndSetsManyAtOnce) {
+  const std::vector<std::string> keys{"b", "", "a", "b"}, none;
+  store->multi_set(std::vector<std::string>{"a", "b", ""},
+                   std::vector{to_bytes("1"), to_bytes("22"), Bytes{}});
+  EXPECT_EQ(store->multi_get(keys, soon()),
+            (std::vector{to_bytes("22"), Bytes{}, to_bytes("1"), to_bytes("22")}));
+  EXPECT_TRUE(store->multi_get(none, soon()).empty());
+  std::thread later([other = fixture->handle()] {
+    std::this_thread::sleep_for(20ms);
+    other->set("late", "3");
+  });
+  const std::vector<std::string> waits{"late", "a"};
+  EXPECT_EQ(store->multi_get(waits, soon()), (std::vector{to_bytes("3"), to_bytes("1")}));
+  later.join();
+  const std::vector<std::string> missing{"a", "never"};
+  expect_error(Errc::timeout, {"never'"}, [&] { store->multi_get(missing, Deadline::after(10ms)); });
+  expect_error(Errc::invalid_argument, {"2 keys and 0 values"}, [&] { store->multi_set(missing, {}); });
+}
+
 TEST_P(StoreContract, AddsUpAndDown) {
   EXPECT_EQ(store->add("n", 5), 5);
   EXPECT_EQ(store->add("n", 0), 5);

@@ -110,6 +110,7 @@ void MpiBackend::execute(const Operation& operation) {
 const Plugin dist_mpi_plugin{.make = [](const BackendContext& context) -> std::unique_ptr<Backend> {
                                return std::make_unique<MpiBackend>(context);
                              },
-                             .finalize = finalize};
+                             .finalize = finalize,
+                             .rank_0_address = share_address_of_rank_0};
 
 }  // namespace dist::mpi

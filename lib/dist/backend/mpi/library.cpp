@@ -4,6 +4,7 @@
 #include "dist/backend/mpi/library.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <string>
@@ -14,6 +15,7 @@
 #include "dist/core/fail.h"
 #include "dist/core/log.h"
 #include "dist/core/rank_label.h"
+#include "dist/store/socket.h"
 
 namespace dist::mpi {
 namespace {
@@ -78,6 +80,31 @@ void begin() {
   log(LogLevel::info, "backend mpi: {}, thread level {} of {}{}", version(), level, int{MPI_THREAD_MULTIPLE},
       lib.takes_turns ? ": threads take turns" : "");
   lib.begun = true;
+}
+
+std::string share_address_of_rank_0(int rank, int world_size) {
+  begin();
+  int mpi_rank = 0, mpi_size = 1;
+  check(MPI_Comm_rank(MPI_COMM_WORLD, &mpi_rank), "MPI_Comm_rank");
+  check(MPI_Comm_size(MPI_COMM_WORLD, &mpi_size), "MPI_Comm_size");
+  if (mpi_rank != rank || mpi_size != world_size)
+    fail(Errc::unsupported,
+         "backend \"mpi\": this is rank {} of {}, but to {} it is rank {} of {}; start the ranks with the "
+         "mpirun "
+         "of that MPI, or use backend \"host\"",
+         rank, world_size, version(), mpi_rank, mpi_size);
+  std::array<char, 512> text{};
+  if (rank == 0) {
+    std::array<char, 256> host{};
+    gethostname(host.data(), host.size() - 1);
+    SocketAddress any_port;
+    any_port.host = host.data();
+    const int port = local_port(listen_at(any_port).get());  // free now, and soon used again
+    fmt::format_to_n(text.data(), text.size() - 1, "{}:{}", host.data(), port);
+  }
+  const auto lock = turn();
+  check(MPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, 0, MPI_COMM_WORLD), "MPI_Bcast");
+  return text.data();
 }
 
 bool is_running() {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
 
 #include <mpi.h>
@@ -11,6 +12,9 @@ namespace dist::mpi {
 
 // Begins MPI, unless this process has done so before. Error{unsupported}: MPI has already ended.
 void begin();
+
+// Also begins MPI; see ../entries.h.
+std::string share_address_of_rank_0(int rank, int world_size);
 
 // To be held while MPI is called. It owns a lock only where the library serves one thread at a time.
 std::unique_lock<std::mutex> turn();

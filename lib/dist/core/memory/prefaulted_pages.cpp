@@ -1,6 +1,5 @@
 #include "dist/core/memory/prefaulted_pages.h"
 
-#include <cstdlib>
 #include <new>
 
 #include <sys/mman.h>
@@ -11,12 +10,18 @@
 
 namespace dist {
 
-void PrefaultedPages::Free::operator()(Word* words) const { std::free(words); }
+void PrefaultedPages::Free::operator()(Word* words) const {
+  Word* const begin = words - 1;
+  ::munmap(begin, begin->load(std::memory_order_relaxed));
+}
 
 PrefaultedPages::PrefaultedPages(std::byte* base, std::size_t bytes) : base_(base) {
-  const std::size_t words = bytes / granule / granules_a_word + 1;
-  asked_for_.reset(static_cast<Word*>(std::calloc(words, sizeof(Word))));  // its pages, too, come with use
-  if (!asked_for_) throw std::bad_alloc();
+  const std::size_t mapped = (bytes / granule / granules_a_word + 2) * sizeof(Word);
+  void* const begin = ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (begin == MAP_FAILED) throw std::bad_alloc();
+  auto* const words = static_cast<Word*>(begin);
+  words->store(mapped, std::memory_order_relaxed);
+  asked_for_.reset(words + 1);
 }
 
 // If the system refuses, pages are mapped when they are touched, as if this had not been called.

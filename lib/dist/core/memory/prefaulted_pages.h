@@ -47,7 +47,9 @@ class PrefaultedPages {
     void operator()(Word* words) const;
   };
   std::byte* base_;
-  std::unique_ptr<Word, Free> asked_for_;  // a bit per granule; a word takes memory once a bit is set
+  // A bit per granule; the word before them has the mapping's size. Mapped, because a rank has one for each
+  // peer: calloc() would clear all of it, and a page of it takes memory only once a bit there is set.
+  std::unique_ptr<Word, Free> asked_for_;
 };
 
 }  // namespace dist

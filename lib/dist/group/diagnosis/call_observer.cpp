@@ -37,9 +37,10 @@ class GroupObserver final : public OperationObserver {
 CallObservers::CallObservers(std::shared_ptr<FlightLog> log)
     : log_(std::move(log)), recorder_(log_->recorder) {}
 
-void CallObservers::subscribe(std::shared_ptr<CallObserver> observer, bool sees_calls) {
-  if (sees_calls) of_calls_.push_back(observer.get());
-  all_.push_back(std::move(observer));
+void CallObservers::subscribe(std::shared_ptr<CallObserver> observer, bool sees_calls, int place) {
+  if (sees_calls)
+    of_calls_.insert(place == last ? of_calls_.end() : of_calls_.begin() + place, observer.get());
+  all_.insert(place == last ? all_.end() : all_.begin() + place, std::move(observer));
 }
 
 void CallObservers::issued(const GroupState& group, Operation& operation, bool async) {

@@ -83,8 +83,9 @@ class CallObservers {
   explicit CallObservers(std::shared_ptr<FlightLog> log);
 
   // `sees_calls`: it is also notified when calls are issued, started and ended, else only of failures and of
-  // Works. In this order; before the first call.
-  void subscribe(std::shared_ptr<CallObserver> observer, bool sees_calls);
+  // Works. In the order of `place`; before the first call.
+  static constexpr int last = -1;
+  void subscribe(std::shared_ptr<CallObserver> observer, bool sees_calls, int place = last);
 
   void issued(const GroupState& group, Operation& operation, bool async);
   void began(const FlightCall& call, std::uint64_t& record);

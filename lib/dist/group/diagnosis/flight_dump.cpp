@@ -63,10 +63,13 @@ std::string to_json(const FlightLog& log, std::string_view reason) {
 }
 
 void dump(const FlightLog& log, std::string_view reason) noexcept {
-  if (log.directory.empty()) return;
+  if (!log.directory.empty()) dump_into(log.directory, log, reason);
+}
+
+void dump_into(const std::string& directory, const FlightLog& log, std::string_view reason) noexcept {
   try {
-    std::filesystem::create_directories(log.directory);
-    const auto path = std::filesystem::path(log.directory) / fmt::format("distlab_rank{}.json", log.rank);
+    std::filesystem::create_directories(directory);
+    const auto path = std::filesystem::path(directory) / fmt::format("distlab_rank{}.json", log.rank);
     write_whole_file(path, to_json(log, reason) + '\n');
     dist::log(LogLevel::info, "rank {}: flight record written to {}", log.rank, path.string());
   } catch (const std::exception& error) {

@@ -26,18 +26,23 @@ std::string to_json(const FlightLog& log, std::string_view reason);
 // Writes DIRECTORY/distlab_rankN.json, whole or not at all; a failure is logged. Does nothing without a
 // directory.
 void dump(const FlightLog& log, std::string_view reason) noexcept;
+// The same, in `directory`.
+void dump_into(const std::string& directory, const FlightLog& log, std::string_view reason) noexcept;
 
-// While such an object lives, SIGUSR1 dumps `log` (to stderr when it has no directory), unless the program
-// has a handler of its own. One thread per process waits for the signal.
+// While such an object lives, SIGUSR1 dumps `log`, unless the program has a handler of its own: into the
+// log's directory, or, when it has none, into a folder of temporary files that `job` names, equal for all
+// ranks of the job on this host. The first rank there says on stderr where it is. One thread per process
+// waits for the signal.
 class SignalDump {
  public:
-  explicit SignalDump(std::shared_ptr<const FlightLog> log);
+  SignalDump(std::shared_ptr<const FlightLog> log, const std::string& job);
   ~SignalDump();
   SignalDump(const SignalDump&) = delete;
   SignalDump& operator=(const SignalDump&) = delete;
 
  private:
   std::shared_ptr<const FlightLog> log_;
+  std::string folder_;
 };
 
 }  // namespace dist

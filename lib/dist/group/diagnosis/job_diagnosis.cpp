@@ -13,11 +13,17 @@ namespace dist {
 void JobState::subscribe_observers() {
   calls = std::make_shared<CallObservers>(log);
   if (tracer) calls->subscribe(trace_calls(tracer), true);
-  if (settings.debug == DebugLevel::detail) calls->subscribe(std::make_shared<MismatchCheck>(), true);
   if (simulation)
     calls->subscribe(simulation, true);
   else
     calls->subscribe(work_watch_ = std::make_shared<WorkWatch>(log), false);
+}
+
+// The check needs all ranks. So it follows what they have agreed on, and comes before those that take the
+// call for admitted.
+void JobState::check_mismatches() {
+  if (settings.debug == DebugLevel::detail)
+    calls->subscribe(std::make_shared<MismatchCheck>(), true, tracer ? 1 : 0);
 }
 
 void JobState::start_diagnosis() {

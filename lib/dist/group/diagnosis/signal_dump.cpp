@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -35,6 +36,19 @@ void on_signal(int) {
   errno = before;
 }
 
+// Each signal has a folder of its own: the rank that makes it says where it is.
+void dump_by_signal(const std::string& folder, const FlightLog& log) {
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(folder).parent_path(), error);
+  const bool is_first = std::filesystem::create_directory(folder, error);
+  if (is_first)
+    std::fprintf(stderr,
+                 "rank %d: SIGUSR1: flight records in %s (DIST_DUMP_DIR names another folder; to end a run "
+                 "before its time is up, use ./distlab train --stop-signal, or handle the signal)\n",
+                 log.rank, folder.c_str());
+  dump_into(folder, log, "SIGUSR1");
+}
+
 // All logs of this process. The thread that waits for the signal is started by the first one and stays until
 // the process ends, asleep: ending it earlier would race with a signal that is just arriving.
 class Listener {
@@ -48,14 +62,14 @@ class Listener {
     return *current;
   }
 
-  void add(std::shared_ptr<const FlightLog> log) {
+  void add(std::shared_ptr<const FlightLog> log, std::string folder) {
     std::lock_guard lock(mutex_);
-    logs_.push_back(std::move(log));
+    logs_.push_back({std::move(log), std::move(folder)});
   }
 
   void remove(const std::shared_ptr<const FlightLog>& log) {
     std::lock_guard lock(mutex_);
-    std::erase(logs_, log);
+    std::erase_if(logs_, [&](const Listed& each) { return each.log == log; });
   }
 
  private:
@@ -91,25 +105,32 @@ class Listener {
         return;
       }
       std::lock_guard lock(mutex_);
-      for (const auto& log : logs_) {
-        if (log->directory.empty()) {
-          std::fprintf(stderr, "%s\n", to_json(*log, "SIGUSR1").c_str());
-        } else {
-          dump(*log, "SIGUSR1");
-        }
+      ++signals_;
+      for (const Listed& each : logs_) {
+        if (each.log->directory.empty())
+          dump_by_signal(fmt::format("{}/{}", each.folder, signals_), *each.log);
+        else
+          dump(*each.log, "SIGUSR1");
       }
     }
   }
 
+  struct Listed {
+    std::shared_ptr<const FlightLog> log;
+    std::string folder;
+  };
   const pid_t pid_ = getpid();
   std::mutex mutex_;  // guards logs_
-  std::vector<std::shared_ptr<const FlightLog>> logs_;
+  std::vector<Listed> logs_;
+  int signals_ = 0;  // how many have come
 };
 
 }  // namespace
 
-SignalDump::SignalDump(std::shared_ptr<const FlightLog> log) : log_(std::move(log)) {
-  Listener::of_this_process().add(log_);
+SignalDump::SignalDump(std::shared_ptr<const FlightLog> log, const std::string& job)
+    : log_(std::move(log)),
+      folder_((std::filesystem::temp_directory_path() / ("distlab_flight_" + job.substr(0, 12))).string()) {
+  Listener::of_this_process().add(log_, folder_);
 }
 
 SignalDump::~SignalDump() { Listener::of_this_process().remove(log_); }

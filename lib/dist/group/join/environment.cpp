@@ -1,8 +1,10 @@
 // What a launcher left in the environment. from_launcher() decides which launcher it was; from_torchrun()
-// reads torchrun's variables, and torchrun_store() the address of the store.
+// reads torchrun's variables, and torchrun_store() the address of the store. unread_launcher() knows the
+// launchers that distlab recognises and does not read.
 #include "dist/group/join/environment.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 
 #include <arpa/inet.h>
@@ -63,13 +65,49 @@ LaunchInfo from_torchrun(const Variables& vars) {
 }
 
 bool says_torchrun(const Variables& vars) { return vars.has("RANK") || vars.has("WORLD_SIZE"); }
+
+struct UnreadLauncher {
+  const char *variable, *name;
+};
+// Each sets `variable` in every process that it starts.
+constexpr std::array unread_launchers{
+    UnreadLauncher{"MV2_COMM_WORLD_RANK", "MVAPICH2's mpirun_rsh"},
+    UnreadLauncher{"PMIX_RANK", "a launcher with PMIx"},
+    UnreadLauncher{"MPI_LOCALRANKID", "MPICH or Intel MPI"},
+    UnreadLauncher{"OMPI_COMM_WORLD_LOCAL_RANK", "Open MPI"},
+    UnreadLauncher{"FLUX_TASK_RANK", "Flux"},
+    UnreadLauncher{"PALS_RANKID", "PALS"},
+    UnreadLauncher{"ALPS_APP_PE", "aprun"},
+    UnreadLauncher{"JSM_NAMESPACE_RANK", "jsrun"},
+    UnreadLauncher{"LOCAL_RANK", "a launcher like torchrun"},
+};
+
+// Slurm comes first: it sets PMIx's variables, too.
+const UnreadLauncher* unread_launcher(const Variables& vars) {
+  static constexpr UnreadLauncher half_of_slurm{"SLURM_PROCID", "srun"};
+  if (says_slurm(vars)) return nullptr;
+  if (vars.has("SLURM_PROCID") && is_slurm_step(vars)) return &half_of_slurm;
+  const auto found =
+      std::ranges::find_if(unread_launchers, [&](const auto& each) { return vars.has(each.variable); });
+  return found == unread_launchers.end() ? nullptr : &*found;
+}
+
 LaunchInfo from_launcher(const Variables& vars) {
   if (says_torchrun(vars)) return from_torchrun(vars);
   if (says_open_mpi(vars)) return from_open_mpi(vars);
+  if (says_hydra(vars)) return from_hydra(vars);
   if (says_slurm(vars)) return from_slurm(vars);
+  if (const UnreadLauncher* const other = unread_launcher(vars))
+    fail(
+        Errc::not_initialized,
+        "{} is {}, so {} started this process, but RANK and WORLD_SIZE are not set: in a script under the "
+        "launcher, set RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE and MASTER_ADDR from its variables and "
+        "then start the program (labs/handbook/clusters.md)",
+        other->variable, *vars.find(other->variable), other->name);
   fail(Errc::not_initialized,
        "this process was not started as a rank: RANK and WORLD_SIZE are not set; start it with distrun "
-       "--nproc-per-node 4 PROGRAM (torchrun, mpirun and srun will do too), or call dist::spawn(4, ...)");
+       "--nproc-per-node 4 PROGRAM (torchrun, mpirun, mpiexec and srun will do too), or call dist::spawn(4, "
+       "...)");
 }
 
 }  // namespace
@@ -136,9 +174,16 @@ LaunchInfo read_environment() { return read_environment(process_environment); }
 
 bool is_launched(const GetEnv& get_env) {
   const Variables vars(get_env);
-  return says_torchrun(vars) || says_open_mpi(vars) || (says_slurm(vars) && is_slurm_step(vars));
+  if (says_torchrun(vars) || says_open_mpi(vars) || says_hydra(vars)) return true;
+  if (says_slurm(vars)) return is_slurm_step(vars) && !is_slurm_shell(vars);
+  return unread_launcher(vars) != nullptr;
 }
 
 bool is_launched() { return is_launched(process_environment); }
+
+bool needs_mpi_to_find_rank_0(const GetEnv& get_env) {
+  const Variables vars(get_env);
+  return !says_torchrun(vars) && lacks_master(vars);
+}
 
 }  // namespace dist

@@ -1,5 +1,5 @@
 // take_query() reads "?rank=..&world_size=.."; read_environment() replaces the variables that the options
-// override.
+// override, and asks MPI (read_with_mpi()) where the environment does not say where rank 0 is.
 #include "dist/group/join/init_method.h"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <map>
 #include <string_view>
 
+#include "dist/backend/entries.h"
 #include "dist/core/fail.h"
 #include "dist/store/socket.h"
 
@@ -51,10 +52,23 @@ GetEnv replaced(const GetEnv& get_env, std::map<std::string, std::string> values
   };
 }
 
+// mpirun started ranks on several hosts, and backend "mpi" is theirs: MPI says where rank 0 is.
+LaunchInfo read_with_mpi(const GetEnv& get_env) {
+  constexpr auto unknown = "unix://@to-be-found";
+  LaunchInfo info = read_environment(replaced(get_env, {{"DIST_STORE", unknown}}));
+  info.store_is_external = false;
+  info.store_address = "tcp://" + mpi::rank_0_address(info.rank, info.world_size);
+  return info;
+}
+
+bool names_mpi(const InitOptions& options, const GetEnv& get_env) {
+  return options.backend == "mpi" || (options.backend == "auto" && get_env("DIST_BACKEND") == "mpi");
+}
+
 }  // namespace
 
-InitMethod read_init_method(const InitOptions& options, CallSite where) {
-  InitMethod asked{options.init_method, options.rank, options.world_size, where};
+InitMethod read_init_method(const InitOptions& options, const GetEnv& get_env, CallSite where) {
+  InitMethod asked{options.init_method, options.rank, options.world_size, where, names_mpi(options, get_env)};
   const auto mark = asked.method.find('?');
   if (mark != std::string::npos) {
     take_query(std::string_view(options.init_method).substr(mark + 1), options.init_method, asked);
@@ -71,6 +85,7 @@ LaunchInfo read_environment(const InitMethod& asked, const GetEnv& get_env) {
     // It does not matter where the environment would have the store, and that may be missing.
     return read_environment(replaced(get_env, {{"DIST_STORE", asked.method}}));
   }
+  if (!both_given && asked.by_mpi && needs_mpi_to_find_rank_0(get_env)) return read_with_mpi(get_env);
   if (!both_given) return read_environment(get_env);
   return read_environment(replaced(
       get_env, {{"RANK", std::to_string(asked.rank)}, {"WORLD_SIZE", std::to_string(asked.world_size)}}));

@@ -1,5 +1,5 @@
-// What the readers of launchers' environments share: torchrun's is environment.cpp, Open MPI's and Slurm's
-// are mpi_and_slurm.cpp.
+// What the readers of launchers' environments share: torchrun's is environment.cpp; Open MPI's,
+// hydra's and Slurm's are mpi_and_slurm.cpp.
 #pragma once
 
 #include <charconv>
@@ -31,11 +31,13 @@ class Variables {
     }
     return std::nullopt;
   }
-  int number(const std::string& name, int lowest, int highest) const {
+  template <class Integer>
+  Integer number(const std::string& name, int lowest, Integer highest) const {
     const std::string text = get_(name).value_or("");
-    int value = 0;
+    Integer value = 0;
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < lowest || value > highest) {
+    if (error != std::errc() || end != text.data() + text.size() || value > highest ||
+        value < static_cast<Integer>(lowest)) {
       if (highest == most_ranks)
         fail(Errc::invalid_argument, "{} is '{}': it must be a number, {} or more", name, text, lowest);
       fail(Errc::invalid_argument, "{} is '{}': it must be a number from {} to {}", name, text, lowest,
@@ -66,8 +68,13 @@ std::string local_address(std::string id);  // a local socket's name, made of id
 
 bool says_open_mpi(const Variables& vars);
 LaunchInfo from_open_mpi(const Variables& vars);
+bool says_hydra(const Variables& vars);  // MPICH's and Intel MPI's mpiexec
+LaunchInfo from_hydra(const Variables& vars);
+// Whether mpirun or mpiexec started ranks on several hosts and nothing says where rank 0 is.
+bool lacks_master(const Variables& vars);
 bool says_slurm(const Variables& vars);  // set in a batch script too, which is not a rank
 bool is_slurm_step(const Variables& vars);
+bool is_slurm_shell(const Variables& vars);  // a step of one task, as "srun --pty bash" starts it
 LaunchInfo from_slurm(const Variables& vars);
 
 }  // namespace dist

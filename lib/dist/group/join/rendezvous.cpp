@@ -103,8 +103,10 @@ class Meeting {
   std::vector<int> hosts() {
     std::map<std::string, int> numbers;
     std::vector<int> hosts;
-    for (int r = 0; r < size_; ++r) {
-      const auto id = Claim::parse(store_.get_text(join_key(r), deadline_)).host;
+    std::vector<std::string> keys;
+    for (int r = 0; r < size_; ++r) keys.push_back(join_key(r));
+    for (const Bytes& claim : store_.multi_get(keys, deadline_)) {
+      const auto id = Claim::parse(to_string(claim)).host;
       hosts.push_back(numbers.try_emplace(id, static_cast<int>(numbers.size())).first->second);
     }
     return hosts;

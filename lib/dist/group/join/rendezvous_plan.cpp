@@ -33,7 +33,7 @@ LaunchInfo who_am_i(const InitMethod& asked, const RankContext& context, const G
 
 RendezvousPlan plan_rendezvous(const InitOptions& options, const RankContext& context, const GetEnv& get_env,
                                CallSite where) {
-  const InitMethod asked = read_init_method(options, where);
+  const InitMethod asked = read_init_method(options, get_env, where);
   RendezvousPlan plan;
   plan.timeout = options.timeout.value_or(read_timeout(get_env));
   if (plan.timeout <= Timeout::zero())

@@ -16,6 +16,7 @@ namespace {
 // With rings to poll, sockets are polled only once in this many times, because asking the kernel is
 // expensive.
 constexpr std::uint32_t polls_per_kernel_call = 16;
+constexpr auto unanswered = "does not answer any more: its machine, or the network between, is down";
 
 }  // namespace
 
@@ -169,15 +170,18 @@ void Connections::on_hang_up(Link& link) {
   }
   const SharedSegment* const segment = link.shared_segment();
   const bool in_order = segment && segment->header().left_in_order.load() != 0;
+  const bool was_cut = link.was_cut();
   close(link);
-  events_.on_lost(link.peer(), in_order ? "" : "died (its connection closed without a goodbye)");
+  events_.on_lost(link.peer(), in_order  ? ""
+                               : was_cut ? unanswered
+                                         : "died (its connection closed without a goodbye)");
 }
 
 void Connections::close_silent() {
   for (const auto& link : links_) {
     if (!link || link->is_shut() || !link->is_unreachable()) continue;
     close(*link);
-    events_.on_lost(link->peer(), "does not answer any more: its machine, or the network between, is down");
+    events_.on_lost(link->peer(), unanswered);
   }
 }
 

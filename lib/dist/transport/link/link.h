@@ -73,6 +73,8 @@ class Link {
   bool has_hung_up() const { return hung_up_; }        // nothing more will arrive
   // Whether the peer's machine has not answered for long: it, or the network between, is down.
   virtual bool is_unreachable() const { return false; }
+  // Whether it hung up because the network gave up, not because the peer's system closed the connection.
+  virtual bool was_cut() const { return false; }
   void shut() noexcept;  // closes: drops what is queued, and a later send() does nothing
   bool is_shut() const { return shut_; }
 

@@ -56,6 +56,11 @@ bool TcpLink::is_unreachable() const {
   return getsockopt(fd(), IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && is_silent(info);
 }
 
+bool TcpLink::was_cut() const {
+  constexpr std::array of_the_network{ETIMEDOUT, EHOSTUNREACH, ENETUNREACH, EHOSTDOWN, ENETDOWN};
+  return std::ranges::find(of_the_network, error_) != of_the_network.end();
+}
+
 bool TcpLink::put(OutFrame& out) {
   if (hung_up_) return false;
   const std::size_t total = sizeof(Frame) + out.frame.payload();
@@ -106,7 +111,9 @@ std::size_t TcpLink::receive() {
   }
   const auto got = ::readv(socket_.get(), pieces.data(), count);
   if (got <= 0) {
-    if (got == 0 || (errno != EAGAIN && errno != EINTR)) hung_up_ = true;
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return 0;
+    hung_up_ = true;
+    error_ = got < 0 ? errno : 0;
     return 0;
   }
   const auto bytes = static_cast<std::size_t>(got);

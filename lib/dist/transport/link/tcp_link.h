@@ -18,6 +18,7 @@ class TcpLink final : public Link {
   int fd() const override { return socket_.get(); }
   bool writes_to_fd() const override { return true; }
   bool is_unreachable() const override;
+  bool was_cut() const override;
 
  private:
   bool put(OutFrame& out) override;
@@ -34,6 +35,7 @@ class TcpLink final : public Link {
   std::size_t begin_ = 0, end_ = 0;  // the part that is filled and not parsed
   std::uint64_t data_for_ = 0;       // the receive whose data is arriving
   std::size_t data_left_ = 0;        // bytes of the piece under way
+  int error_ = 0;                    // errno of the read that found the connection broken
 };
 
 }  // namespace dist::net

@@ -100,6 +100,7 @@ void Mesh::prepare() {
       std::ranges::count_if(roster_.all(), [this](const RankAddress& c) { return roster_.is_local(c); });
   const auto threads = std::ranges::count_if(
       roster_.all(), [this](const RankAddress& c) { return roster_.way_to(c) == LinkKind::thread; });
+  unlinked_threads_ = static_cast<int>(threads);
   shared_segment_ =
       std::make_shared<SharedSegment>(static_cast<int>(local), affordable_areas(static_cast<int>(local)));
   engine_ = std::make_shared<Engine>(

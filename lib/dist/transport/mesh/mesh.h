@@ -10,6 +10,7 @@
 // again.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <map>
@@ -61,6 +62,7 @@ class Mesh {
 
   void find_threads();
   void wait_for_news();
+  bool is_ready(int fd) const { return std::ranges::binary_search(ready_, fd); }
   void accept_from(const UniqueFd& listener);
   void hear_callers();
   bool answer(Caller& caller, Handshake::State state);
@@ -95,7 +97,9 @@ class Mesh {
   std::vector<bool> linked_;
   std::map<int, UniqueFd> processes_;         // pidfds of ranks that are not linked yet
   std::map<int, Clock::time_point> hung_up_;  // ranks whose connection closed before it was confirmed
-  Clock::time_point next_check_{}, next_look_{}, met_since_{};
+  int unlinked_threads_ = 0;
+  std::vector<int> ready_;  // descriptors, in order, on which something has come: the others are not read
+  Clock::time_point next_check_{}, next_look_{}, next_death_{}, met_since_{};
   bool told_strangers_ = false, told_unreachable_ = false, told_missing_ = false;  // each is logged once
 };
 

@@ -24,7 +24,8 @@ namespace {
 
 constexpr std::chrono::seconds recall_patience{30};  // how long a rank that hung up may take to call again
 constexpr int news_interval_ms = 10;                 // how often the rings are polled
-constexpr std::size_t most_strangers = 64;           // most connections that have not greeted yet
+constexpr std::chrono::milliseconds death_interval{100};  // looking for ended processes costs a call per rank
+constexpr std::size_t most_strangers = 64;                // most connections that have not greeted yet
 
 // Maps nothing where the address space has no room for the arena and, for the program, half as much again.
 Mapping map_arena(int peer, int fd, std::size_t bytes) {
@@ -41,6 +42,7 @@ Mapping map_arena(int peer, int fd, std::size_t bytes) {
 
 void Mesh::meet() {
   met_since_ = Clock::now();
+  next_death_ = met_since_ + death_interval;  // most ranks are linked by then
   for (int peer = 0; peer < mine_.rank; ++peer)
     if (roster_.way_to(peer) != LinkKind::thread)
       calls_.push_back({peer, Dialler(roster_.addresses_of(roster_[peer], store_.where()))});
@@ -90,6 +92,7 @@ bool Mesh::greet(Handshake& talk, int peer, std::string_view token, bool shares)
 }
 
 void Mesh::find_threads() {
+  if (unlinked_threads_ == 0) return;
   for (int peer : missing()) {
     if (roster_.way_to(peer) != LinkKind::thread) continue;
     std::shared_ptr<SharedSegment> theirs;
@@ -103,6 +106,7 @@ void Mesh::find_threads() {
     const RingLink::Rooms rooms{shared_segment_, std::move(theirs), roster_.local_index(mine_.rank),
                                 roster_.local_index(peer)};
     link(peer, std::make_unique<ThreadLink>(peer, engine_->events(), rooms));
+    --unlinked_threads_;
   }
 }
 
@@ -112,16 +116,17 @@ void Mesh::wait_for_news() {
   if (local_listener_) watch(local_listener_.get());
   if (tcp_listener_) watch(tcp_listener_.get());
   for (const Caller& caller : callers_) watch(caller.talk->fd());
-  const bool awaits_threads = std::ranges::any_of(roster_.all(), [this](const RankAddress& address) {
-    return !is_linked(address.rank) && roster_.way_to(address) == LinkKind::thread;
-  });
-  int patience = awaits_threads ? 1 : news_interval_ms;
+  int patience = unlinked_threads_ > 0 ? 1 : news_interval_ms;
   for (const Call& call : calls_) {
     call.dialler.watch(entries);
     for (const auto& [place, talk] : call.talks) watch(talk->fd());
     if (const int ms = call.dialler.poll_ms(); ms >= 0) patience = std::min(patience, ms);
   }
   ::poll(entries.data(), entries.size(), patience);
+  ready_.clear();
+  for (const pollfd& entry : entries)
+    if (entry.revents != 0) ready_.push_back(entry.fd);
+  std::ranges::sort(ready_);
 }
 
 void Mesh::accept_from(const UniqueFd& listener) {
@@ -142,6 +147,7 @@ void Mesh::accept_from(const UniqueFd& listener) {
 
 void Mesh::hear_callers() {
   std::erase_if(callers_, [this](Caller& caller) {
+    if (!is_ready(caller.talk->fd())) return false;
     const auto state = caller.talk->listen();
     if (state == Handshake::State::listening) return false;
     if (caller.from < 0) return !answer(caller, state);
@@ -213,6 +219,8 @@ bool Mesh::has_pidfd(const RankAddress& peer) {
 std::vector<int> Mesh::died() {
   std::vector<int> gone, watched;
   std::vector<pollfd> processes;
+  if (Clock::now() < next_death_) return gone;
+  next_death_ = Clock::now() + death_interval;
   const bool asks_store = options_.is_gone && Clock::now() >= next_look_;
   if (asks_store) next_look_ = Clock::now() + check_interval;
   for (int peer : missing()) {

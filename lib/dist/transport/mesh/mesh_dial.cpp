@@ -35,6 +35,10 @@ void Mesh::advance_calls() {
 void Mesh::hear(Call& call) {
   for (std::size_t i = 0; i < call.talks.size();) {
     auto& [place, talk] = call.talks[i];
+    if (!is_ready(talk->fd())) {
+      ++i;
+      continue;
+    }
     const auto state = talk->listen();
     if (state == Handshake::State::listening) {
       ++i;
@@ -54,6 +58,7 @@ void Mesh::hear(Call& call) {
 
 // What is learned about an address serves all ranks of that host.
 void Mesh::note_reached(const Call& call, std::size_t place) {
+  if (roster_.way_to(call.peer) != LinkKind::tcp) return;  // by a local socket, which has one address
   const std::string host = call.dialler.host(place);
   for (Call& other : calls_)
     if (roster_[other.peer].host == roster_[call.peer].host) other.dialler.prefer(host);
@@ -63,6 +68,18 @@ void Mesh::note_reached(const Call& call, std::size_t place) {
       "rank {} reaches rank {} at {}, but not at {}; DIST_SOCKET_IFNAME, set for rank {}, names the network "
       "interface to use",
       mine_.rank, call.peer, host, fmt::join(silent, ", "), call.peer);
+}
+
+// What explains that this rank of another host is not reached: " (why)", or nothing.
+static std::string explain(const RankAddress& peer, const RankAddress& mine) {
+  const bool is_on_loopback = std::ranges::all_of(
+      peer.addresses, [](const std::string& address) { return is_loopback(parse_address(address).host); });
+  if (!is_on_loopback || peer.host == mine.host) return loopback_problem();
+  return fmt::format(
+      " (an address of the loopback device, which only rank {}'s own host reaches: if DIST_SOCKET_IFNAME "
+      "names it "
+      "there, name another network interface)",
+      peer.rank);
 }
 
 void Mesh::fail_to_reach(const Call& call) {
@@ -76,14 +93,15 @@ void Mesh::fail_to_reach(const Call& call) {
   const std::string where = call.dialler.tried();
   fail(Errc::connection,
        "rank {} could not reach rank {} at {}{}; has it ended, or is the network between the hosts closed?",
-       mine_.rank, call.peer, where.empty() ? "any address" : where, loopback_problem());
+       mine_.rank, call.peer, where.empty() ? "any address" : where, explain(roster_[call.peer], mine_));
 }
 
 // Describes the calls to the first rank that is not reached.
 std::string Mesh::describe_calls() const {
   for (const Call& call : calls_)
     if (call.talks.empty())
-      return fmt::format(": rank {} at {}{}", call.peer, call.dialler.tried(), loopback_problem());
+      return fmt::format(": rank {} at {}{}", call.peer, call.dialler.tried(),
+                         explain(roster_[call.peer], mine_));
   return "";
 }
 
@@ -97,7 +115,7 @@ void Mesh::report_silence() {
     log(LogLevel::warn,
         "rank {} does not reach rank {} at {}{} yet; still trying. DIST_SOCKET_IFNAME, set for rank {}, "
         "names the network interface to use",
-        mine_.rank, call.peer, fmt::join(silent, ", "), loopback_problem(), call.peer);
+        mine_.rank, call.peer, fmt::join(silent, ", "), explain(roster_[call.peer], mine_), call.peer);
   }
   if (told_missing_ || Clock::now() - met_since_ < missing_to_report || !roster_.is_first_here()) return;
   told_missing_ = true;

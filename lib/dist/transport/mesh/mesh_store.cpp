@@ -39,8 +39,8 @@ std::vector<RankAddress> MeshStore::collect() {
   for (int rank = 0; rank < options_.world_size; ++rank) keys.push_back(card_key(rank));
   await_all(keys);
   std::vector<RankAddress> addresses;
-  for (const std::string& key : keys)
-    addresses.push_back(RankAddress::parse(store_.get_text(key, options_.deadline), store_.where()));
+  for (const Bytes& card : store_.multi_get(keys, options_.deadline))
+    addresses.push_back(RankAddress::parse(to_string(card), store_.where()));
   return addresses;
 }
 

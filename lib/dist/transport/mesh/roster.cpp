@@ -26,10 +26,16 @@ LinkKind Roster::way_to(const RankAddress& peer) const {
 
 bool Roster::is_local(const RankAddress& peer) const { return way_to(peer) != LinkKind::tcp; }
 
-int Roster::local_index(int rank) const {
-  return static_cast<int>(std::count_if(all_.begin(), all_.begin() + rank,
-                                        [this](const RankAddress& address) { return is_local(address); }));
+Roster::Roster(const RankAddress& mine, std::vector<RankAddress> all, std::string transport)
+    : mine_(mine), all_(std::move(all)), transport_(std::move(transport)) {
+  int before = 0;
+  for (const RankAddress& address : all_) {
+    local_indices_.push_back(before);
+    before += is_local(address) ? 1 : 0;
+  }
 }
+
+int Roster::local_index(int rank) const { return local_indices_[static_cast<std::size_t>(rank)]; }
 
 std::vector<int> Roster::nodes() const {
   std::map<std::string_view, int> first_of;  // by host

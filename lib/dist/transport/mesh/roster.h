@@ -16,8 +16,7 @@ class Roster {
  public:
   Roster() = default;
   // `all`: by rank. `transport`: EndpointOptions::transport.
-  Roster(RankAddress mine, std::vector<RankAddress> all, std::string transport)
-      : mine_(std::move(mine)), all_(std::move(all)), transport_(std::move(transport)) {}
+  Roster(const RankAddress& mine, std::vector<RankAddress> all, std::string transport);
   const std::vector<RankAddress>& all() const { return all_; }
   const RankAddress& operator[](int rank) const { return all_[static_cast<std::size_t>(rank)]; }
 
@@ -36,6 +35,7 @@ class Roster {
   RankAddress mine_;
   std::vector<RankAddress> all_;
   std::string transport_;
+  std::vector<int> local_indices_;
 };
 
 }  // namespace dist::net
