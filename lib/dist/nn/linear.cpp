@@ -45,6 +45,8 @@ std::string Linear::str() const {
   return fmt::format("Linear({}, {}, LoRA rank {})", in(), out(), lora_->a.weight().value.size(0));
 }
 
+bool Linear::is_merged() const { return lora_ && lora_->unmerged.is_defined(); }
+
 Tensor Linear::run_forward(const Tensor& input) {
   check_input(str(), input, weight_->value);
   if (input.dim() < 1 || input.size(-1) != in()) fail_shape(str(), input, fmt::format("[..., {}]", in()));

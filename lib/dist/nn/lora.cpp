@@ -111,8 +111,6 @@ void Linear::unmerge_lora() {
   register_lora();
 }
 
-bool Linear::is_merged() const { return lora_ && lora_->unmerged.is_defined(); }
-
 LoraLinear::LoraLinear(std::int64_t in, std::int64_t out, const LoraOptions& lora, LinearOptions options)
     : Linear(in, out, options) {
   add_lora(lora);
