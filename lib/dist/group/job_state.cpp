@@ -87,10 +87,7 @@ void JobState::join(const InitOptions& options) {
 
 void JobState::connect() {
   signal_dump_ = std::make_unique<SignalDump>(log, job.token);
-  EndpointOptions connect;
-  connect.rank = job.rank;
-  connect.world_size = job.world_size;
-  connect.token = job.token;
+  EndpointOptions connect{.rank = job.rank, .world_size = job.world_size, .token = job.token};
   connect.transport = settings.transport;
   connect.deadline = Deadline::after(job.timeout);
   connect.is_gone = [this](int rank) {
@@ -116,10 +113,8 @@ void JobState::agree_with_others(GroupState& world) {
   // The mismatch check needs all ranks, so it is on when one rank asks for it.
   const auto exchanged = exchange(world, call, mine);
   settings.debug = exchanged->once([](const auto& messages) {
-    DebugLevel highest = DebugLevel::off;
-    for (const auto& message : messages)
-      highest = std::max(highest, static_cast<DebugLevel>(std::stoi(message.data)));
-    return highest;
+    const auto level = [](const auto& message) { return static_cast<DebugLevel>(std::stoi(message.data)); };
+    return level(*std::ranges::max_element(messages, {}, level));
   });
   const std::string& rank_0 = exchanged->messages[0].data;
   const auto space = rank_0.find(' '), line_end = rank_0.find('\n'),

@@ -35,7 +35,8 @@ void refuse_exit(int status, void*) {
 
 }  // namespace
 
-SharedProcess::SharedProcess() {
+SharedProcess::SharedProcess(bool is_shared) : is_shared_(is_shared) {
+  if (!is_shared) return;
   static std::once_flag registered;
   std::call_once(registered, [] { on_exit(&refuse_exit, nullptr); });
   const std::lock_guard lock(inside_mutex);
@@ -45,6 +46,7 @@ SharedProcess::SharedProcess() {
 }
 
 SharedProcess::~SharedProcess() {
+  if (!is_shared_) return;
   const std::lock_guard lock(inside_mutex);
   --ranks_inside;
 }

@@ -13,14 +13,17 @@ RankResult describe_end(std::exception_ptr error);  // its function threw this
 [[noreturn]] void end_forked_child(int rank, const RankResult& result);
 
 // Ranks that are threads or virtual share a process, and exit() on one of them ends them all. While such an
-// object lives on a rank, exit() says which rank called it and ends the process with exit code
+// object exists on a rank, exit() says which rank called it and ends the process with exit code
 // exit_code_of_shared_exit.
 class SharedProcess {
  public:
-  SharedProcess();
+  explicit SharedProcess(bool is_shared);
   ~SharedProcess();
   SharedProcess(const SharedProcess&) = delete;
   SharedProcess& operator=(const SharedProcess&) = delete;
+
+ private:
+  const bool is_shared_;
 };
 inline constexpr int exit_code_of_shared_exit = 70;  // EX_SOFTWARE of sysexits.h
 

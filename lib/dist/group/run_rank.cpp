@@ -1,7 +1,6 @@
 #include "dist/group/run_rank.h"
 
 #include <exception>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -15,8 +14,7 @@ namespace dist {
 RankResult run_rank(int rank, const RankFunction& fn, const std::function<void(const RankResult&)>& report) {
   set_current_rank_label(rank);
   RankResult result;
-  std::optional<SharedProcess> shared;
-  if (&rank_context() != &process_rank_context()) shared.emplace();
+  const SharedProcess shared(&rank_context() != &process_rank_context());
   const std::uint32_t forks = forks_before();
   const auto end_if_forked = [&] {
     if (forks_before() != forks) end_forked_child(rank, result);

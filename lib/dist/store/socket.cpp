@@ -40,12 +40,11 @@ std::vector<RawAddress> listening_places(const SocketAddress& address) {
     fail(Errc::resource, "store: the local socket name {} is taken; does another job with this id run here?",
          address.str());
   }
-  fail(
-      Errc::resource,
-      "store: port {} of {} is taken, perhaps by another job; choose another with DIST_MASTER_PORT (torchrun "
-      "sets MASTER_PORT itself, so only that helps there), MASTER_PORT or distrun --master-port (or "
-      "--rdzv-endpoint host:port), or let distrun --standalone find a free one",
-      address.port, address.host);
+  fail(Errc::resource,
+       "store: port {} of {} is taken, perhaps by another job; choose another with MASTER_PORT (under "
+       "torchrun: "
+       "DIST_MASTER_PORT) or distrun --master-port, or let distrun --standalone find a free one",
+       address.port, address.host);
 }
 
 }  // namespace

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "dist/core/fail.h"
-
 namespace dist {
 
 Bytes to_bytes(std::string_view text) {
@@ -20,20 +18,6 @@ std::string to_string(ConstBytes bytes) {
 void Store::set(std::string_view key, std::string_view text) { set(key, std::as_bytes(std::span(text))); }
 
 std::string Store::get_text(std::string_view key, Deadline deadline) { return to_string(get(key, deadline)); }
-
-std::vector<Bytes> Store::multi_get(std::span<const std::string> keys, Deadline deadline) {
-  wait(keys, deadline);
-  std::vector<Bytes> values;
-  for (const auto& key : keys) values.push_back(get(key, deadline));
-  return values;
-}
-
-void Store::multi_set(std::span<const std::string> keys, std::span<const Bytes> values) {
-  if (keys.size() != values.size())
-    fail(Errc::invalid_argument, "store {}: multi_set() of {} keys and {} values", where(), keys.size(),
-         values.size());
-  for (std::size_t i = 0; i < keys.size(); ++i) set(keys[i], values[i]);
-}
 
 PrefixStore::PrefixStore(std::string prefix, std::shared_ptr<Store> inner)
     : prefix_(std::move(prefix) + '/'), inner_(std::move(inner)) {}

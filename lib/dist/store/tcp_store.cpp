@@ -47,8 +47,8 @@ class TcpStore final : public Store {
   }
 
   Bytes get(std::string_view key, Deadline deadline) override {
-    return value_of(call_waiting(
-        [&](std::int64_t ms) { return Writer(Command::get).put(key).put(ms).finish(); }, deadline));
+    return next_value(result(call_waiting(
+        [&](std::int64_t ms) { return Writer(Command::get).put(key).put(ms).finish(); }, deadline)));
   }
 
   std::vector<Bytes> multi_get(std::span<const std::string> keys, Deadline deadline) override {
@@ -56,10 +56,7 @@ class TcpStore final : public Store {
         [&](std::int64_t ms) { return Writer(Command::multi_get).put(keys).put(ms).finish(); }, deadline);
     Reader in = result(reply);
     std::vector<Bytes> values;
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      const ConstBytes value = in.bytes();
-      values.emplace_back(value.begin(), value.end());
-    }
+    while (values.size() < keys.size()) values.push_back(next_value(in));
     return values;
   }
 
@@ -69,8 +66,8 @@ class TcpStore final : public Store {
   }
 
   Bytes compare_set(std::string_view key, ConstBytes expected, ConstBytes desired) override {
-    return value_of(
-        call(Writer(Command::compare_set).put(key).put(expected).put(desired).finish(), patience()));
+    return next_value(
+        result(call(Writer(Command::compare_set).put(key).put(expected).put(desired).finish(), patience())));
   }
 
   void wait(std::span<const std::string> keys, Deadline deadline) override {
@@ -98,8 +95,8 @@ class TcpStore final : public Store {
   static Deadline patience() { return Deadline::after(reply_patience); }
   static Status status(const Bytes& reply) { return static_cast<Status>(Reader(reply).get<std::uint8_t>()); }
   static Reader result(const Bytes& reply) { return Reader(ConstBytes(reply).subspan(1)); }
-  static Bytes value_of(const Bytes& reply) {
-    const ConstBytes value = result(reply).bytes();
+  static Bytes next_value(auto&& in) {
+    const ConstBytes value = in.bytes();
     return {value.begin(), value.end()};
   }
 
