@@ -109,7 +109,7 @@ void Call::check_supported() const {
 
 void Call::admit() {
   operation.sequence = is_collective(operation.kind) ? group.collectives++ : group.messages++;
-  operation.given_up = group.given_up;
+  operation.given_up = group.steps_given_up;
   if (async) operation.own_tensors();  // it goes on after its caller has got its Work
   group.job->calls->issued(group, operation, async);
 }

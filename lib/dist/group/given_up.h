@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "dist/core/error.h"
 #include "dist/group/group_state.h"
 #include "dist/group/process_group.h"
 
@@ -18,7 +19,7 @@ inline void give_up_step(const ProcessGroup& of) noexcept {
   try {
     if (!of && !is_initialized()) return;
     const ProcessGroup group = of ? of : default_group();
-    if (group.is_member()) ++group.state()->given_up;
+    if (group.is_member()) ++group.state()->steps_given_up;
   } catch (const Error&) {  // the group has ended
   }
 }

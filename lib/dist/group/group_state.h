@@ -47,7 +47,7 @@ struct GroupState : std::enable_shared_from_this<GroupState> {
   JobState* job = nullptr;                     // null once the group was destroyed
   std::unique_ptr<OperationObserver> observer;
   std::unique_ptr<Backend> backend;        // members only; after observer: destroyed before it
-  std::uint32_t given_up = 0;              // steps that this rank has given up (given_up.h)
+  std::uint32_t steps_given_up = 0;        // by this rank (given_up.h)
   std::uint64_t collectives = 0;           // how many were issued: the next one's sequence number
   std::atomic<bool> in_collective{false};  // whether a thread issues one, or is in one
   std::atomic<std::uint64_t> messages{0};

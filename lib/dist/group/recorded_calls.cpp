@@ -29,7 +29,7 @@ class RecordedCalls final : public AroundLaunch {
     const GroupInUse group(group_, name, where_);
     for (Operation& operation : operations_) {
       operation.sequence = group->collectives++;
-      operation.given_up = group->given_up;
+      operation.given_up = group->steps_given_up;
       group->job->calls->issued(*group, operation, false);
     }
     graph_backend_of(*group)->before_launch(operations_);

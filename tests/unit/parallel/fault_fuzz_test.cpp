@@ -252,7 +252,7 @@ std::string problem_of(const Plan& plan) {
 }
 
 TEST(FaultFuzz, AfterAnyFaultTheNextStepIsAFreshModels) {
-  const int seed = number_of("HYBRID_FUZZ_SEED", 1), cases = number_of("FAULT_FUZZ_CASES", 60);
+  const int seed = number_of("HYBRID_FUZZ_SEED", 1), cases = number_of("FAULT_FUZZ_CASES", 40);
   for (int i = 0; i < cases; ++i) {
     Plan plan = planned(static_cast<std::uint64_t>(seed) * 100000 + static_cast<std::uint64_t>(i));
     if (problem_of(plan).empty()) continue;
