@@ -30,6 +30,8 @@ bool nccl::available(std::string* why) {
   return false;
 }
 
+std::string mpi::rank_0_address(int, int) { fail(Errc::unsupported, "{}", only); }
+
 const BackendEntry& backend_named(std::string_view) { return sim_alone; }
 const BackendEntry& find_backend(std::string_view) { fail(Errc::unsupported, "{}", only); }
 std::span<const BackendEntry> backends() { return {&sim_alone, 1}; }
