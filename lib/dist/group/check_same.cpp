@@ -17,14 +17,14 @@ struct Said {
   std::string what, where;
 };
 
-// What ranks say: the first of them, and the first that says something else. Rank -1: none does.
+// What ranks say: the first of them, and the lowest that says something else. Rank -1: none does.
 struct Answers {
   Said first, odd = {};
 
   void add(const Said& other) {
     if (first.rank < 0)
       first = other;
-    else if (odd.rank < 0 && other.rank >= 0 && other.what != first.what)
+    else if (other.rank >= 0 && other.what != first.what && (odd.rank < 0 || other.rank < odd.rank))
       odd = other;
   }
   // One field per line.
