@@ -47,6 +47,7 @@ class Application {
   Application(nn::Module& module, const DeviceMesh& mesh, Caller at)
       : modules_(module.named_modules()),
         parameters_(module.named_parameters()),
+        mesh_(mesh),
         line_{mesh.get_group(at), mesh.names().front(), at},
         record_(record_of(module)) {
     if (!record_) {
@@ -63,7 +64,7 @@ class Application {
                           std::visit([](const auto& style) { return text_of(style); }, entry.style));
     std::vector<nn::NamedParameter> whole = parameters_;
     std::erase_if(whole, [&](const auto& named) { return placed_of(*named.parameter) != nullptr; });
-    dist::check_start("parallelize_module", whole, text, line_.group, line_.where);
+    dist::check_start("parallelize_module", whole, text, mesh_, line_.where);
   }
 
   void apply(const PlanEntry& entry) {
@@ -221,6 +222,7 @@ class Application {
 
   const std::vector<nn::Module::NamedModule> modules_;
   const std::vector<nn::NamedParameter> parameters_;
+  const DeviceMesh mesh_;
   TensorLine line_;  // with the name of the module that is divided
   std::shared_ptr<TensorParallelRecord> record_;
   std::map<std::string, std::shared_ptr<ColumnInput>> inputs_;  // by the name of the first layer
