@@ -40,7 +40,7 @@ struct Operation {
   Timeout timeout = default_timeout;
   CallSite where;
   std::uint32_t given_up = 0;  // of a collective: steps that this rank has given up (group/given_up.h)
-  std::uint64_t record = 0;  // its entry in the flight recorder
+  std::uint64_t record = 0;    // its entry in the flight recorder
 
   void own_tensors() {
     inputs.own();
@@ -59,7 +59,8 @@ struct Operation {
   std::uint32_t opcode() const {
     if (!is_collective(kind)) return opcode_of(OpKind::send, dtype());
     return opcode_of(kind, dtype(),
-                     static_cast<std::uint32_t>(root + 1) << 4 | static_cast<std::uint32_t>(op.kind()), given_up);
+                     static_cast<std::uint32_t>(root + 1) << 4 | static_cast<std::uint32_t>(op.kind()),
+                     given_up);
   }
   // The number of elements that must be equal on all ranks, plus one; 0: there is none.
   std::uint64_t elements() const;

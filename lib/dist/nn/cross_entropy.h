@@ -57,8 +57,9 @@ class CrossEntropyLoss {
 
   // logits [..., classes], bf16, f32 or f64, on any device; targets [...], i64, on the CPU or the logits'
   // device. Never overflows, however large the logits are. Throws Error{invalid_argument} for an empty batch,
-  // for logits that are only a rank's part of the classes (Tensor::caution()), and for a target outside [0, classes), which it names; for targets on a GPU, which the host does not
-  // read, the loss throws it when it is read.
+  // for logits that are only a rank's part of the classes (Tensor::caution()), and for a target outside [0,
+  // classes), which it names; for targets on a GPU, which the host does not read, the loss throws it when it
+  // is read.
   //
   // `divisor`: what the sum is divided by, instead of the number of targets that count, for a batch that is
   // only a part of the one whose mean is meant: several micro-batches, or several ranks

@@ -51,7 +51,8 @@ cudaError_t sum_parts(cudaStream_t stream, const Tensor& parts, const Tensor& gr
   const Rows rows(in);
   const std::int64_t count = parts.size(0), groups = (rows.width + columns - 1) / columns;
   const T *const x = elements<T>(in), *const g = elements<T>(grad_out);
-  const float *const means = elements_or_null<float>(norm.mean), *const invstds = elements<float>(norm.invstd);
+  const float *const means = elements_or_null<float>(norm.mean), *const invstds =
+                                                                     elements<float>(norm.invstd);
   double* const to = elements<double>(parts);
   return each_block(stream, count * groups, [=] __device__(std::int64_t block) {
     __shared__ double of_lines[2][lines][columns];
@@ -85,7 +86,8 @@ cudaError_t row_norm_backward_of(cudaStream_t stream, const RowNormGrads& grads,
   const Rows rows(in);
   const T *const x = elements<T>(in), *const g = elements<T>(grad_out),
                  *const weight = elements<T>(norm.weight);
-  const float *const means = elements_or_null<float>(norm.mean), *const invstds = elements<float>(norm.invstd);
+  const float *const means = elements_or_null<float>(norm.mean), *const invstds =
+                                                                     elements<float>(norm.invstd);
   T *const grad_in = elements<T>(grads.in), *const of_weight = elements_or_null<T>(grads.weight),
            *const of_bias = elements_or_null<T>(grads.bias);
   cudaError_t status = each_block(stream, rows.count, [=] __device__(std::int64_t r) {
