@@ -58,9 +58,8 @@ struct Operation {
   // receive have the same opcode.
   std::uint32_t opcode() const {
     if (!is_collective(kind)) return opcode_of(OpKind::send, dtype());
-    return opcode_of(kind, dtype(),
-                     static_cast<std::uint32_t>(root + 1) << 4 | static_cast<std::uint32_t>(op.kind()),
-                     given_up);
+    const auto terms = static_cast<std::uint32_t>((root + 1) << 4 | static_cast<int>(op.kind()));
+    return opcode_of(kind, dtype(), terms, given_up);
   }
   // The number of elements that must be equal on all ranks, plus one; 0: there is none.
   std::uint64_t elements() const;
