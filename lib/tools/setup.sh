@@ -37,6 +37,13 @@ node >= 20.19|cmd:@node|nodejs|nodejs|nodejs
 npm|cmd:npm|npm|nodejs-npm|npm
 Chromium|cmd:@chromium|chromium|chromium|chromium
 '
+# Only the tests of real launchers (tests/integration/engines) need these.
+engine_parts='
+MPICH|cmd:mpiexec.hydra|mpich|mpich|mpich
+Slurm|cmd:slurmctld|slurm-wlm|slurm-slurmctld slurm-slurmd|slurm-llnl
+MUNGE|cmd:munged|munge|munge|munge
+PyTorch (torchrun)|cmd:@torch|python3-torch|python3-torch|python-pytorch
+'
 
 compiler='' compiler_note='' cmake_note='' node_note=''
 
@@ -98,6 +105,7 @@ part_is_missing() { # CHECK HEADERS_MISSING
     cmd:@cmake) ! cmake_is_new_enough ;;
     cmd:@mpi) ! { command -v mpicxx && command -v mpirun; } > /dev/null && ! [[ ${DIST_MPI:-AUTO} =~ ^([Oo][Ff][Ff]|[Nn][Oo]?|[Ff][Aa][Ll][Ss][Ee]|0)$ ]] ;;
     cmd:@node) ! node_is_new_enough ;;
+    cmd:@torch) ! python3 -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("torch") is None)' 2> /dev/null ;;
     cmd:@chromium) ! { command -v chromium || command -v chromium-browser || command -v google-chrome; } > /dev/null ;;
     cmd:*) ! command -v "${1#cmd:}" > /dev/null ;;
     hdr:*) [[ -z $compiler ]] || grep -qxF "${1#hdr:}" <<< "$2" ;;
@@ -176,12 +184,13 @@ explain_missing() { # LINES
   fi
 }
 
-# set_up [--dev] [--slides] returns when everything required is installed; otherwise it says what to do and exits with 3.
+# set_up [--dev] [--slides] [--engines] returns when everything required is installed; otherwise it says what to do and exits with 3.
 set_up() {
   local required=$required_parts missing wanted privilege
   [[ $(uname -s) == Linux ]] || die 3 "distlab runs on Linux, but this is $(uname -s); on Windows use WSL 2, on a Mac a Linux container"
   [[ " $* " != *' --dev '* ]] || required+=$developer_parts
   [[ " $* " != *' --slides '* ]] || required+=$slides_parts
+  [[ " $* " != *' --engines '* ]] || required+=$engine_parts
   missing=$(missing_parts "$required")
   wanted=$(missing_parts "$optional_parts")
   privilege=$(privilege)

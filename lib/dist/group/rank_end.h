@@ -23,7 +23,7 @@ class SharedProcess {
   SharedProcess& operator=(const SharedProcess&) = delete;
 
  private:
-  const bool is_shared_;
+  const bool is_shared_;  // false: this rank is a process of its own, and may end as it likes
 };
 inline constexpr int exit_code_of_shared_exit = 70;  // EX_SOFTWARE of sysexits.h
 

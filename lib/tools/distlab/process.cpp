@@ -24,13 +24,15 @@ namespace {
 constexpr int signalled = 128;  // what a shell adds to the number of the signal that ended a program
 
 // While this object exists, signals that would end this process go to the child first, so that this process
-// can clean up afterwards. A second signal kills the child.
+// can clean up afterwards. A terminal's Ctrl-C has reached the child, too: passed on, it would seem to be a
+// second one. A second signal kills the child.
 class Forwarding {
  public:
   Forwarding() {
     child_ = noted_ = 0;
     struct sigaction forward {};
-    forward.sa_handler = &Forwarding::on_signal;
+    forward.sa_sigaction = &Forwarding::on_signal;
+    forward.sa_flags = SA_SIGINFO;
     for (std::size_t i = 0; i < signals.size(); ++i) {
       ::sigaction(signals[i], nullptr, &before_[i]);
       if (before_[i].sa_handler == SIG_DFL) ::sigaction(signals[i], &forward, nullptr);
@@ -54,9 +56,11 @@ class Forwarding {
 
  private:
   static constexpr std::array signals{SIGINT, SIGTERM, SIGHUP};
-  static void on_signal(int signal) {
-    const int again = noted_.exchange(signal);
-    if (const pid_t child = child_; child != 0) ::kill(child, again == 0 ? signal : SIGKILL);
+  static void on_signal(int signal, siginfo_t* info, void*) {
+    const bool is_second = noted_.exchange(signal) != 0, is_terminals = info->si_code == SI_KERNEL;
+    const pid_t child = child_;
+    if (child != 0 && is_second) ::kill(child, SIGKILL);
+    if (child != 0 && !is_second && !is_terminals) ::kill(child, signal);
   }
   static inline std::atomic<pid_t> child_;
   static inline std::atomic<int> noted_;

@@ -95,6 +95,12 @@ int run_lab(const RunOptions& options) {
   // If a demo dies, its ranks were threads or virtual, so no launcher reports the signal.
   if (const auto how = ended_by_signal(result.exit_code); !how.empty())
     fmt::print(stderr, "distlab: the demo {}; to find the line: ./distlab grade {}\n", how, options.lab);
+  else if (result.exit_code > exit_usage)  // with 1 and 2, the demo has said what is wrong
+    fmt::print(
+        stderr,
+        "distlab: the demo ended with exit code {} before it was complete, as when a rank calls exit(); "
+        "to find the line: ./distlab grade {}\n",
+        result.exit_code, options.lab);
   return result.exit_code == 0 ? exit_ok : exit_failed;
 }
 

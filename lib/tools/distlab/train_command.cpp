@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/core/handles.h"
 #include "dist/dist.h"
@@ -20,6 +21,7 @@
 #include "distlab/process.h"
 #include "distlab/terminal.h"
 #include "distlab/train/check_options.h"
+#include "distlab/train/ending.h"
 #include "distlab/train/models.h"
 #include "distlab/train/scheme.h"
 #include "distlab/train/text/generate.h"
@@ -42,6 +44,7 @@ void train_on_this_rank(const TrainOptions& options) {
   dist::nn::set_num_threads(options.threads);
   dist::init_process_group({.backend = options.backend});
   expect_same_options(options);
+  note_requests_to_end(options.stop_signal);  // a rank that only waits for the others ends at once
   model_named(options.model).train(options);
   dist::destroy_process_group();
 }
@@ -85,6 +88,19 @@ void train_on_ranks(int ranks, const TrainOptions& options) {
   }
 }
 
+// What a launcher decides is not what the command line says: rank 0 says so, before training begins.
+void say_who_launched(const TrainOptions& options) {
+  const dist::LaunchInfo launch = dist::read_environment();
+  if (launch.rank != 0) return;
+  const std::string who = launch.launcher == "env" ? "RANK and WORLD_SIZE" : launch.launcher;
+  std::string text =
+      fmt::format("{} decides: this is rank 0 of {}", who, dist::counted(launch.world_size, "rank"));
+  const bool counts_ranks = scheme_named(options.scheme).workers == Workers::ranks;
+  if (counts_ranks && options.ranks > 0 && options.ranks != launch.world_size)
+    text += fmt::format(", and --nproc {} is ignored", options.ranks);
+  fmt::print(stderr, "distlab: {}\n", text);
+}
+
 int simulated(const TrainOptions& options) try {
   simulate_training(options);
   flush_stdout();
@@ -115,8 +131,14 @@ int train(const TrainOptions& options) {
   complete.ranks = workers_for(options);
   if (options.text.steps == 0) complete.resume = true;  // a checkpoint of a mesh, to sample from
   const int ranks = scheme_named(options.scheme).workers == Workers::ranks ? complete.ranks : 1;
-  dist::is_launched() ? train_on_this_rank(complete) : train_on_ranks(ranks, complete);
-  return exit_ok;
+  if (dist::is_launched()) {
+    say_who_launched(options);
+    train_on_this_rank(complete);
+  } else {
+    note_requests_to_end(options.stop_signal);  // before the ranks are forked: a request to one is for all
+    train_on_ranks(ranks, complete);
+  }
+  return has_ended_early() ? exit_asked_to_end : exit_ok;
 }
 
 }  // namespace distlab

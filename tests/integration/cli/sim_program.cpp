@@ -1,4 +1,5 @@
 // A program for `distlab sim` to run: what its first argument says.
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -45,7 +46,8 @@ int main(int argc, char** argv) {
       if (deed == "global") last_rank = rank;
       if (deed == "deadlock") dist::send(t, rank ^ 1);
       if (deed == "crash" && rank == 2) *nowhere = 1;
-      if (deed == "exit" && rank == 2) std::exit(3);
+      if (deed == "raise" && rank == 2) std::raise(SIGSEGV);
+      if (deed == "exit" && rank == 2) std::exit(0);
       if (deed == "throw" && rank == 2) throw std::runtime_error("out of paper");
       dist::all_reduce(t);
       if (rank == 0) fmt::print("the sum is {}\n", t.item<int>());

@@ -230,9 +230,10 @@ TEST(SimProgram, SaysWhatIsWrong) {
 
 TEST(SimProgram, ThatIsCutShortIsTold) {
   const dist::test::ScopedEnv by_the_signal("ASAN_OPTIONS", "handle_segv=0");  // not by a sanitizer's report
-  expect_words(sim({SIM_PROGRAM, "crash"}), 1,
-               {"sim_program was ended by signal 11 (Segmentation fault); virtual ranks share global and "
-                "static variables"});
+  for (const char* deed : {"crash", "raise"})
+    expect_words(sim({SIM_PROGRAM, deed}), 1,
+                 {"sim_program was ended by signal 11 (Segmentation fault); virtual ranks share global and "
+                  "static variables"});
 }
 
 TEST(SimProgram, ThatNeverSpawnsIsTold) {
@@ -247,7 +248,9 @@ TEST(SimProgram, ThatNeverSpawnsIsTold) {
   EXPECT_EQ(std::count(joins.output.begin(), joins.output.end(), '\n'), 2) << joins.output;
   const dist::test::ScopedEnv only_that("ASAN_OPTIONS",
                                         "detect_leaks=0");  // exit() in a rank unwinds nothing
-  expect_words(sim({SIM_PROGRAM, "exit"}), 1, {"ended with exit code 3 before its simulation was complete"});
+  expect_words(sim({SIM_PROGRAM, "exit"}), 1,
+               {"rank 2 called exit(0) before its function had returned",
+                "ended with exit code 70 before its simulation was complete"});
 }
 
 TEST(SimProgram, IsExploredUntilItGoesWrong) {

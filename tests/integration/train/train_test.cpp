@@ -250,6 +250,79 @@ TEST_F(Train, UnderDistrunEveryProcessIsARankAndTheResultIsTheSame) {
   EXPECT_TRUE(content(launched) == content(spawned));
 }
 
+// Whoever gets the signal: the process that was started, one of its ranks, or distrun.
+TEST_F(Train, ASignalSavesAndEndsARunAndResumeGoesOnWithTheSameBits) {
+  const Arguments run_options{"--samples", "12800",         "--epochs", "4",
+                              "--resume",  "--stop-signal", "USR1",     "--checkpoint"};
+  const auto train_into = [&](const std::string& file, const Arguments& more) {
+    Arguments all = run_options;
+    all.push_back(file);
+    all.insert(all.end(), more.begin(), more.end());
+    return small(all);
+  };
+  struct Case {
+    std::string scheme;
+    int signal;
+    bool under_distrun, to_a_rank;
+  };
+  for (const auto& [scheme, signal, by_distrun, to_a_rank] :
+       {Case{"ddp", SIGTERM, false, false}, Case{"ddp", SIGUSR1, false, true},
+        Case{"ps", SIGTERM, false, true}, Case{"ddp", SIGTERM, true, false}}) {
+    SCOPED_TRACE(
+        fmt::format("{}, signal {}, distrun {}, to a rank {}", scheme, signal, by_distrun, to_a_rank));
+    const auto whole = in_folder("whole." + scheme), parts = in_folder("parts");
+    fs::remove(parts);
+    if (!fs::exists(whole)) {
+      ASSERT_EQ(run(train_into(whole, {"--scheme", scheme})).exit_code, 0);
+    }
+    const auto command = train_into(parts, {"--scheme", scheme});
+    dist_test::Running job(by_distrun ? under_distrun(command) : command);
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(100);
+    while (!fs::exists(parts) && std::chrono::steady_clock::now() < patience)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ASSERT_TRUE(fs::exists(parts)) << "no checkpoint of epoch 1";
+    ::kill(to_a_rank ? children_of(job.pid()).back() : job.pid(), signal);
+    const auto ran = job.wait(100);
+    EXPECT_EQ(ran.code, 143) << ran.out << ran.err;
+    EXPECT_TRUE(contains(ran.out, "the run ends after step ")) << ran.out << ran.err;
+    EXPECT_TRUE(contains(ran.out, "it is saved in " + parts + ", and --resume continues it")) << ran.out;
+    EXPECT_FALSE(content(parts) == content(whole));
+    const auto rest = run(command);
+    EXPECT_EQ(rest.exit_code, 0) << rest.output;
+    EXPECT_TRUE(contains(rest.output, " of the next, from " + parts)) << rest.output;
+    EXPECT_TRUE(content(parts) == content(whole));
+  }
+}
+
+TEST_F(Train, ASignalWithoutACheckpointSaysThatNothingIsSaved) {
+  dist_test::Running job(small({"--samples", "64000", "--epochs", "9"}));
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  job.send_signal(SIGTERM);
+  const auto ran = job.wait(60);
+  EXPECT_EQ(ran.code, 143) << ran.err;
+  EXPECT_TRUE(contains(ran.out, "SIGTERM: the run ends after step ")) << ran.out;
+  EXPECT_TRUE(contains(ran.out, "nothing is saved, because there is no --checkpoint")) << ran.out;
+  const auto wrong = run(small({"--stop-signal", "KILL"}));
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_TRUE(contains(wrong.output, "KILL is not a signal that can be handled")) << wrong.output;
+}
+
+TEST_F(Train, ALauncherDecidesAndIsNamed) {
+  const auto said = run(under_distrun(small({"--nproc", "3", "--epochs", "1"})));
+  EXPECT_EQ(said.exit_code, 0) << said.output;
+  EXPECT_TRUE(contains(said.output, "distrun decides: this is rank 0 of 2 ranks, and --nproc 3 is ignored"))
+      << said.output;
+  const auto unread = run(with_environment("FLUX_TASK_RANK=1", small({})));
+  EXPECT_NE(unread.exit_code, 0);
+  EXPECT_TRUE(contains(unread.output, "FLUX_TASK_RANK is 1, so Flux started this process")) << unread.output;
+  Arguments in_a_shell{"env", "SLURM_STEP_ID=0", "SLURM_PROCID=0", "SLURM_NTASKS=1", "SLURM_JOB_ID=7"};
+  for (const auto& word : small({"--epochs", "1", "--checkpoint", in_folder("shell")}))
+    in_a_shell.push_back(word);
+  ASSERT_EQ(run(in_a_shell).exit_code, 0);
+  ASSERT_EQ(run(small({"--epochs", "1", "--checkpoint", in_folder("plain")})).exit_code, 0);
+  EXPECT_TRUE(content(in_folder("shell")) == content(in_folder("plain"))) << "two ranks there, too";
+}
+
 TEST_F(Train, OneRankIsOneRank) {
   const auto refused = run(small({"--scheme", "single"}));
   EXPECT_EQ(refused.exit_code, 2);

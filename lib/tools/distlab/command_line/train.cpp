@@ -6,11 +6,18 @@
 
 #include "distlab/command_line/add_command.h"
 #include "distlab/command_line/values.h"
+#include "distlab/train/ending.h"
 #include "distlab/train/models.h"
 #include "distlab/train/scheme.h"
 
 namespace distlab {
 namespace {
+
+const CLI::Validator a_signal(
+    [](const std::string& text) {
+      return signal_named(text) != 0 ? "" : text + " is not a signal that can be handled; write USR1 or TERM";
+    },
+    "SIGNAL");
 
 // The names of schemes or models.
 template <class Entries>
@@ -42,7 +49,8 @@ Examples:
   ./distlab train --model gpt --steps 0 --checkpoint gpt.safetensors --sample "All "    writes without training
   ./distlab train --model gpt --lora 8 --from gpt.safetensors --data mine.txt     adapts that GPT to a text
   DIST_TRACE=trace.json ./distlab train --epochs 1   see what overlaps, in https://ui.perfetto.dev
-Under distrun, torchrun or mpirun, each process is one rank, and the launcher sets the number of ranks.
+Under distrun, torchrun, mpirun or srun, each process is one rank, and the launcher sets the number of ranks.
+SIGTERM ends a run early: it writes the checkpoint, says so and exits with code 143; --resume continues it.
 )";
 
 using Options = std::shared_ptr<TrainOptions>;
@@ -199,6 +207,12 @@ void add_train_command(CLI::App& app, int& exit_code) {
                    "file to write after each epoch or validation (safetensors)")
       ->check(a_file);
   command->add_flag("--resume", options->resume, "continue from the checkpoint if it exists");
+  command
+      ->add_option_function<std::string>(
+          "--stop-signal",
+          [options = options](const std::string& name) { options->stop_signal = signal_named(name); },
+          "a signal (USR1) that saves and ends the run, as SIGTERM does")
+      ->check(a_signal);
   command
       ->add_option("--plot", options->plot,
                    "folder for the loss and the step times as SVG; with --mesh for the "

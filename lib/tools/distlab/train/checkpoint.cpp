@@ -50,6 +50,10 @@ void expect_same_progress(std::int64_t done, const std::filesystem::path& file) 
 
 Checkpoint::Checkpoint(const std::filesystem::path& file) : file_(file), all_(nn::load_safetensors(file)) {}
 
+bool Checkpoint::has(const std::string& name) const {
+  return nn::find(all_, std::string(run_part) + name) != nullptr;
+}
+
 const dist::Tensor& Checkpoint::extra(const std::string& name) const {
   const auto* tensor = nn::find(all_, std::string(run_part) + name);
   if (tensor == nullptr)

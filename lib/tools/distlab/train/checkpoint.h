@@ -37,6 +37,7 @@ class Checkpoint {
   // Also throws for a damaged file and what load_safetensors() throws.
   explicit Checkpoint(const std::filesystem::path& file);
 
+  bool has(const std::string& name) const;
   std::int64_t setting(const std::string& name) const;
   std::int64_t setting_or(const std::string& name, std::int64_t otherwise) const;
   const dist::Tensor& extra(const std::string& name) const;

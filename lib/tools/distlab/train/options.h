@@ -59,6 +59,7 @@ struct TrainOptions {
   std::uint64_t seed = 0;            // of the first weights and of the order of the samples
   std::filesystem::path checkpoint;  // written after each epoch or validation; empty: none
   bool resume = false;               // continue from the checkpoint if it exists
+  int stop_signal = 0;               // besides SIGTERM, a signal that ends the run early; 0: none
   std::filesystem::path plot;        // a folder for the SVG files; empty: none
   std::vector<OptionOfModel> given;  // which options were given that only one model has
 };

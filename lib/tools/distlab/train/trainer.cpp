@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/counted.h"
 #include "dist/group/process_group.h"
 #include "dist/nn/conv_net.h"
 #include "dist/nn/random.h"
@@ -24,6 +25,8 @@ namespace {
 namespace data = dist::data;
 namespace nn = dist::nn;
 using Clock = std::chrono::steady_clock;
+
+constexpr const char *within_epoch = "epoch_steps_done", *loss_within_epoch = "epoch_loss";
 
 std::unique_ptr<nn::Module> make_model(std::uint64_t seed) {
   nn::manual_seed(seed);
@@ -48,6 +51,7 @@ Trainer::Trainer(const TrainOptions& options)
                          .make_optimizer = [this](nn::Module& model) { return make_sgd(model); },
                          .devices = devices_,
                          .is_one_graph = is_one_graph(options)})),
+      ending_(devices_.front()),
       narrator_(rank_ != 0, options.epochs) {
   if (has_gpu_steps(options, *scheme_))
     gpu_steps_.emplace(devices_.front(), [this](const dist::Tensor& inputs, const dist::Tensor& targets) {
@@ -57,7 +61,7 @@ Trainer::Trainer(const TrainOptions& options)
   if (rank_ == 0 && !options.plot.empty()) check_output_folder("--plot", options.plot);
   if (options.resume) {
     resume();
-    expect_same_progress(first_epoch_, options.checkpoint);
+    expect_same_progress(steps_, options.checkpoint);
   }
 }
 
@@ -84,12 +88,19 @@ void Trainer::resume() {
   checkpoint.expect(settings(0));
   checkpoint.restore(scheme_->model());
   checkpoint.restore(scheme_->optimizer());
-  narrator_.say(
-      fmt::format("continuing after epoch {}, from {}", first_epoch_, options_.checkpoint.string()));
+  if (checkpoint.has(within_epoch)) {
+    epoch_steps_ = checkpoint.setting(within_epoch);
+    loss_sum_ = checkpoint.extra(loss_within_epoch).item<double>() / ranks_;
+  }
+  seen_ = std::min(epoch_steps_ * step_size(), static_cast<std::int64_t>(sampler_.size()));
+  const std::string within =
+      epoch_steps_ == 0 ? "" : fmt::format(" and {} of the next", dist::counted(epoch_steps_, "step"));
+  narrator_.say(fmt::format("continuing after epoch {}{}, from {}", first_epoch_, within,
+                            options_.checkpoint.string()));
   if (first_epoch_ >= options_.epochs)
     narrator_.say(fmt::format("epoch {} is done already; to train longer: --epochs {}", options_.epochs,
                               first_epoch_ + 1));
-  steps_ = first_epoch_ * ((sampler_.size() + step_size() - 1) / step_size());
+  steps_ = first_epoch_ * ((sampler_.size() + step_size() - 1) / step_size()) + epoch_steps_;
 }
 
 EpochResult Trainer::run() {
@@ -98,6 +109,10 @@ EpochResult Trainer::run() {
     result = {};
     narrator_.begin(epoch + 1);
     train_epoch(epoch, result);
+    if (ending_.is_agreed()) {
+      end_early(epoch);
+      return result;
+    }
     evaluate(result);
     narrator_.end(result);
     if (rank_ == 0 && !options_.checkpoint.empty())
@@ -111,22 +126,35 @@ EpochResult Trainer::run() {
   return result;
 }
 
+// The checkpoint of an unfinished epoch has the steps that it took and the losses that it summed.
+void Trainer::end_early(int epoch) {
+  const double loss_sum = summed({loss_sum_}, devices_.front())[0];
+  RunSettings progress = settings(epoch);
+  progress[within_epoch] = epoch_steps_;
+  if (rank_ == 0 && !options_.checkpoint.empty())
+    save_checkpoint(options_.checkpoint, scheme_->model(), scheme_->optimizer(), progress,
+                    {{loss_within_epoch, dist::tensor<double>({loss_sum})}});
+  narrator_.say(ending_.words(fmt::format("step {} of epoch {}", epoch_steps_, epoch + 1),
+                              options_.checkpoint.string()));
+}
+
 void Trainer::train_epoch(int epoch, EpochResult& result) {
   scheme_->module().train();
   sampler_.set_epoch(epoch);
   const data::DataLoader loader(*data_.train.dataset, sampler_,
                                 {.batch_size = step_size(), .workers = 1, .pin_for = devices_.front()});
   const auto start = Clock::now();
-  double loss_sum = 0;
-  std::int64_t seen = 0;
+  const auto seen_before = seen_;
   const auto report = [&](double loss, std::int64_t rows, const StepTimes& times) {
     history_.add(loss, times);
-    loss_sum += loss * static_cast<double>(rows);
-    seen += rows;
-    narrator_.step(seen * ranks_, sampler_.size() * ranks_, loss);
+    loss_sum_ += loss * static_cast<double>(rows);
+    seen_ += rows;
+    narrator_.step(seen_ * ranks_, sampler_.size() * ranks_, loss);
   };
+  std::int64_t skipped = epoch_steps_;
   Lap lap;
   for (const auto& batch : loader) {
+    if (skipped-- > 0) continue;
     StepTimes times{.data = lap()};
     if (gpu_steps_) {
       gpu_steps_->take(batch, {rank_, ++steps_, lr_}, times, report);
@@ -134,12 +162,17 @@ void Trainer::train_epoch(int epoch, EpochResult& result) {
       const double loss = train_step(batch, times);
       report(loss, batch.size(), times);
     }
+    ++epoch_steps_;
+    if (ending_.after_step()) break;
     lap();
   }
   if (gpu_steps_) gpu_steps_->finish(report);
-  const auto all = summed({loss_sum, static_cast<double>(seen)}, devices_.front());
+  if (ending_.is_agreed()) return;
+  const auto all = summed({loss_sum_, static_cast<double>(seen_), static_cast<double>(seen_ - seen_before)},
+                          devices_.front());
+  loss_sum_ = 0, seen_ = epoch_steps_ = 0;
   result.loss = all[0] / all[1];
-  result.images = static_cast<std::int64_t>(all[1]);
+  result.images = static_cast<std::int64_t>(all[2]);
   result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
 }
 

@@ -10,6 +10,7 @@
 
 #include "distlab/train/checkpoint.h"
 #include "distlab/train/datasets.h"
+#include "distlab/train/ending.h"
 #include "distlab/train/gpu_steps.h"
 #include "distlab/train/history.h"
 #include "distlab/train/narrator.h"
@@ -23,11 +24,12 @@ class Trainer {
  public:
   explicit Trainer(const TrainOptions& options);
   // Trains all epochs that are left, and returns the result of the last one. Errors are one line. A loss that
-  // is not a finite number is an error.
+  // is not a finite number is an error. A signal ends it early (ending.h), even within an epoch.
   EpochResult run();
 
  private:
   void train_epoch(int epoch, EpochResult& result);
+  void end_early(int epoch);
   double train_step(const dist::data::Batch& batch, StepTimes& times);
   dist::nn::Loss enqueue_step(const dist::Tensor& inputs, const dist::Tensor& targets);
   void evaluate(EpochResult& result);
@@ -48,7 +50,11 @@ class Trainer {
   dist::nn::CrossEntropyLoss loss_;
   std::optional<GpuSteps> gpu_steps_;
   int first_epoch_ = 0;
-  std::int64_t steps_ = 0;  // since the beginning
+  std::int64_t steps_ = 0;        // since the beginning
+  std::int64_t epoch_steps_ = 0;  // of this epoch: trained, or to be skipped because an earlier run did
+  double loss_sum_ = 0;           // of the images of this epoch that this rank has seen
+  std::int64_t seen_ = 0;
+  Ending ending_;
   History history_;
   Narrator narrator_;
 };

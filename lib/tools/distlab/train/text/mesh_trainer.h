@@ -11,6 +11,7 @@
 #include "dist/parallel/pipeline/timeline.h"
 
 #include "distlab/train/checkpoint.h"
+#include "distlab/train/ending.h"
 #include "distlab/train/options.h"
 #include "distlab/train/text/step_memory.h"
 #include "distlab/train/text/step_narrator.h"
@@ -58,6 +59,7 @@ class MeshTrainer {
   dist::nn::AdamW optimizer_;
   dist::data::StepSampler sampler_;
   dist::Tensor done_ = dist::zeros({1}, dist::DType::i64, dist::cpu);  // steps since the beginning
+  Ending ending_{dist::cpu};
   StepNarrator narrator_;
   std::optional<StepMemory> memory_;   // with --plot
   dist::pipeline::Timeline timeline_;  // on rank 0, of the step that is drawn

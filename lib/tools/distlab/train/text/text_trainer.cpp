@@ -60,6 +60,7 @@ TextTrainer::TextTrainer(const TrainOptions& options)
                          .devices = {device_},
                          .bucket_bytes = ddp_text_bucket_bytes,
                          .is_one_graph = is_one_graph(options)})),
+      ending_(device_),
       narrator_(rank_ != 0, options.text.steps, ranks_ * batch_size_ * options_.text.context) {
   if (has_gpu_steps(options, *scheme_))
     gpu_steps_.emplace(device_, [this](const dist::Tensor& inputs, const dist::Tensor& targets) {
@@ -92,11 +93,16 @@ StepResult TextTrainer::run() {
   const std::int64_t every = options_.text.eval_every;
   while (done_ < options_.text.steps) {
     result = train_until(std::min(options_.text.steps, (done_ / every + 1) * every));
-    result.validation_loss = validation_loss();
-    narrator_.end(result);
+    if (!ending_.is_agreed()) {
+      result.validation_loss = validation_loss();
+      narrator_.end(result);
+    }
     if (rank_ == 0 && !options_.checkpoint.empty())
       save_checkpoint(options_.checkpoint, model(), scheme_->optimizer(), settings(),
                       state_of(text_.vocabulary));
+    if (!ending_.is_agreed()) continue;
+    narrator_.say(ending_.words(fmt::format("step {}", done_), options_.checkpoint.string()));
+    return result;
   }
   if (rank_ == 0) finish();
   return result;
@@ -108,10 +114,11 @@ StepResult TextTrainer::train_until(std::int64_t last) {
   const data::DataLoader loader(train_, sampler_,
                                 {.batch_size = batch_size_, .workers = 1, .pin_for = device_});
   narrator_.begin(done_);
-  double loss_sum = 0;
+  double loss_sum = 0, steps = 0;
   const auto report = [&](double loss, std::int64_t, const StepTimes& times) {
     history_.add(loss, times);
     loss_sum += loss;
+    ++steps;
     narrator_.step(done_, loss, scheme_->optimizer().lr());
   };
   Lap lap;
@@ -124,11 +131,12 @@ StepResult TextTrainer::train_until(std::int64_t last) {
       const double loss = train_step(batch, times);
       report(loss, batch.size(), times);
     }
+    if (ending_.after_step()) break;
     lap();
   }
   if (gpu_steps_) gpu_steps_->finish(report);
   const double rate = narrator_.rate(done_);
-  const auto all = summed({loss_sum, static_cast<double>(loader.size())}, device_);
+  const auto all = summed({loss_sum, steps}, device_);
   return {.done = done_, .loss = all[0] / all[1], .lr = scheme_->optimizer().lr(), .tokens_per_s = rate};
 }
 

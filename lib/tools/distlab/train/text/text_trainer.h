@@ -10,6 +10,7 @@
 #include "dist/nn/gpt.h"
 
 #include "distlab/train/checkpoint.h"
+#include "distlab/train/ending.h"
 #include "distlab/train/gpu_steps.h"
 #include "distlab/train/history.h"
 #include "distlab/train/options.h"
@@ -52,6 +53,7 @@ class TextTrainer {
   std::optional<GpuSteps> gpu_steps_;
   std::int64_t done_ = 0;  // steps since the beginning
   History history_;
+  Ending ending_;
   StepNarrator narrator_;
 };
 
