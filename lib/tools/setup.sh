@@ -69,6 +69,15 @@ find_compiler() {
   return 1
 }
 
+# A package of the distribution is the distribution's python3's, which need not be the first one.
+has_torch() {
+  local python
+  for python in python3 /usr/bin/python3; do
+    "$python" -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("torch") is None)' 2> /dev/null && return
+  done
+  return 1
+}
+
 cmake_is_new_enough() {
   local version
   cmake_note=''
@@ -105,7 +114,7 @@ part_is_missing() { # CHECK HEADERS_MISSING
     cmd:@cmake) ! cmake_is_new_enough ;;
     cmd:@mpi) ! { command -v mpicxx && command -v mpirun; } > /dev/null && ! [[ ${DIST_MPI:-AUTO} =~ ^([Oo][Ff][Ff]|[Nn][Oo]?|[Ff][Aa][Ll][Ss][Ee]|0)$ ]] ;;
     cmd:@node) ! node_is_new_enough ;;
-    cmd:@torch) ! python3 -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("torch") is None)' 2> /dev/null ;;
+    cmd:@torch) ! has_torch ;;
     cmd:@chromium) ! { command -v chromium || command -v chromium-browser || command -v google-chrome; } > /dev/null ;;
     cmd:*) ! command -v "${1#cmd:}" > /dev/null ;;
     hdr:*) [[ -z $compiler ]] || grep -qxF "${1#hdr:}" <<< "$2" ;;

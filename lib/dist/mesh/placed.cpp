@@ -59,6 +59,24 @@ std::int64_t& along(Shape& shape, const Shard& shard) { return shape[static_cast
 // A scalar is on the first rank, and the others have nothing of it.
 Shape with_axis(const Shape& shape) { return shape.empty() ? Shape{1} : shape; }
 
+// The sum over all axes of what each rank has: sums[s] belongs to the set s of groups (bit g for group g)
+// over which it is still to be summed. One all_reduce per group, in their order. Summing over group g moves
+// sums to the set without g; every rank sends the sums of all sets with g, whether it has such parameters or
+// not.
+double sum_over_sets(std::vector<double> sums, std::span<const ProcessGroup> groups, CallSite at) {
+  if (groups.size() > 8)
+    fail(Errc::invalid_argument, "clip_grad_norm: {} groups; there can be 8", groups.size());
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const std::size_t bit = std::size_t{1} << g;
+    std::vector<double> values;
+    for (std::size_t s = bit; s < sums.size(); s += 2 * bit) values.push_back(sums[s]);
+    Tensor parts = tensor(std::span<const double>(values), cpu);
+    all_reduce(parts, ReduceOp::sum, {.group = groups[g]}, at);
+    for (std::size_t k = 0; k < values.size(); ++k) sums[2 * bit * k] += parts.data<double>()[k];
+  }
+  return sums[0];
+}
+
 }  // namespace
 
 Shape Placed::shape_before(std::size_t end) const {
@@ -181,22 +199,6 @@ Tensor Placed::squared_norm(std::span<const nn::NamedParameter> parameters) cons
   std::vector<double> sums(std::size_t{1} << std::min<std::size_t>(groups.size(), 9));
   for (const auto& [set, gradients] : sets) sums.at(set) = nn::squared_norm(gradients).item<double>();
   return full({}, sum_over_sets(std::move(sums), groups, CallSite::current()), DType::f64, device);
-}
-
-// Summing over group g moves sums to the set without g; every rank sends the sums of all sets with g, whether
-// it has such parameters or not.
-double sum_over_sets(std::vector<double> sums, std::span<const ProcessGroup> groups, CallSite at) {
-  if (groups.size() > 8)
-    fail(Errc::invalid_argument, "clip_grad_norm: {} groups; there can be 8", groups.size());
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    const std::size_t bit = std::size_t{1} << g;
-    std::vector<double> values;
-    for (std::size_t s = bit; s < sums.size(); s += 2 * bit) values.push_back(sums[s]);
-    Tensor parts = tensor(std::span<const double>(values), cpu);
-    all_reduce(parts, ReduceOp::sum, {.group = groups[g]}, at);
-    for (std::size_t k = 0; k < values.size(); ++k) sums[2 * bit * k] += parts.data<double>()[k];
-  }
-  return sums[0];
 }
 
 Placed* placed_of(const nn::Parameter& parameter) { return static_cast<Placed*>(parameter.division.get()); }

@@ -71,9 +71,4 @@ Placed& place(nn::Parameter& parameter);
 void require_whole(std::string_view call, std::span<const nn::NamedParameter> parameters,
                    const ProcessGroup& group, CallSite where);
 
-// The sum over all axes of what each rank has: sums[s] belongs to the set s of groups (bit g for group g)
-// over which it is still to be summed. Every rank of each group calls it; one all_reduce per group, in their
-// order. At most 8 groups.
-double sum_over_sets(std::vector<double> sums, std::span<const ProcessGroup> groups, CallSite at);
-
 }  // namespace dist

@@ -63,26 +63,18 @@ Tensor squared_norm(std::span<const Tensor> tensors) {
   return result;
 }
 
-void clip_to_norm(std::span<const Tensor> tensors, const Tensor& squared_norm, double max_norm) {
-  ops_for(squared_norm.device()).clip(tensors, squared_norm, max_norm);
-}
-
-void check_max_norm(double max_norm) {
+Norm clip_grad_norm(std::span<const NamedParameter> parameters, double max_norm, const ClipOptions& options) {
   if (!(max_norm > 0))
     fail(Errc::invalid_argument,
          "clip_grad_norm: max_norm = {} is out of range; it must be above 0, and infinity does not clip",
          max_norm);
-}
-
-Norm clip_grad_norm(std::span<const NamedParameter> parameters, double max_norm, const ClipOptions& options) {
-  check_max_norm(max_norm);
   const Gradients gradients = gradients_of(parameters);
   const auto divided = std::ranges::find_if(
       parameters, [](const NamedParameter& named) { return named.parameter->division != nullptr; });
   const Tensor squared = divided == parameters.end() ? squared_norm(gradients.tensors)
                                                      : divided->parameter->division->squared_norm(parameters);
   if (options.error_if_nonfinite) check_finite(gradients, Norm(squared));
-  if (!gradients.tensors.empty()) clip_to_norm(gradients.tensors, squared, max_norm);
+  if (!gradients.tensors.empty()) ops_for(squared.device()).clip(gradients.tensors, squared, max_norm);
   return Norm(squared);
 }
 

@@ -41,12 +41,8 @@ Norm clip_grad_norm(std::span<const NamedParameter> parameters, double max_norm,
 Norm clip_grad_norm(const std::vector<Parameter*>& parameters, double max_norm,
                     const ClipOptions& options = {});
 
-// Throws Error{invalid_argument} for one that is not above 0.
-void check_max_norm(double max_norm);
-
-// Its two halves: ranks that have parts of the gradients add their squared norms in between. All tensors are
-// bf16, f32 or f64, of one dtype and on one device.
+// Its first half, the sum of all squares: ranks that have parts of the gradients add theirs up. All tensors
+// are bf16, f32 or f64, of one dtype and on one device.
 Tensor squared_norm(std::span<const Tensor> tensors);  // [] f64, on the tensors' device
-void clip_to_norm(std::span<const Tensor> tensors, const Tensor& squared_norm, double max_norm);
 
 }  // namespace dist::nn

@@ -12,6 +12,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "dist/core/error.h"
 #include "dist/core/whole_file.h"
 
 #include "distlab/grading.h"

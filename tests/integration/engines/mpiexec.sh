@@ -22,10 +22,5 @@ hydra "$program" > "$work/out" 2>&1
 expect "two nodes without MASTER_ADDR" $? 1 "$work/out" "mpiexec started 4 ranks, not all on this host" "-genv MASTER_ADDR"
 
 timeout 60 mpiexec.hydra -n 3 "$program" stay > "$work/out" 2>&1 &
-job=$!
-for _ in $(seq 200); do [ "$(grep -c stays "$work/out")" = 3 ] && break; sleep 0.1; done
-kill -9 "$(staying | tail -n 1)"
-wait "$job"
-grep -q " died" "$work/out" && echo "a killed rank: as expected" || { cat "$work/out"; failures=$((failures + 1)); }
-[ -z "$(staying)" ] || { echo "ranks are left behind"; failures=$((failures + 1)); }
+expect_death "$program" 3 "$work/out" $!
 exit $((failures > 0))

@@ -46,5 +46,17 @@ expect() {
   done
   echo "$what: as expected"
 }
-# The process numbers of `same_program stay` on both nodes, oldest first.
-staying() { pgrep -f "^$program stay\$" || true; }
+# The process numbers of `PROGRAM stay` on both nodes, oldest first.
+staying() { pgrep -f "^$1 stay\$" || true; }
+# Kills the youngest rank of `PROGRAM stay`, of which COUNT write to FILE, and waits for JOB: the death is told, and no rank
+# is left behind.
+expect_death() { # PROGRAM COUNT FILE JOB
+  for _ in $(seq 300); do
+    [ "$(grep -c stays "$3")" = "$2" ] && break
+    sleep 0.1
+  done
+  kill -9 "$(staying "$1" | tail -n 1)"
+  wait "$4"
+  expect "a killed rank" 0 0 "$3" " died"
+  [ -z "$(staying "$1")" ] || { echo "ranks are left behind"; failures=$((failures + 1)); }
+}

@@ -37,7 +37,7 @@ status=$?
 took=$((SECONDS - began))
 wait "$first"
 cat "$work/a" "$work/b"
-[ "$status" -eq 143 ] && [ "$took" -le 15 ] || { echo "distrun without its store: status $status after $took s"; exit 1; }
+{ [ "$status" -eq 143 ] && [ "$took" -le 15 ]; } || { echo "distrun without its store: status $status after $took s"; exit 1; }
 grep -q 'does not answer any more: its machine, or the network between, is down' "$work/a" || exit 1
 ! grep -q 'died (its connection closed without a goodbye)' "$work/a" || { echo "a cut is called a death"; exit 1; }
 

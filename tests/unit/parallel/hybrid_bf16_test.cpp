@@ -189,7 +189,7 @@ TEST(HybridBf16, AMeshOfOneRankHasTheBitsOfAGptInBf16) {
 }
 
 // All pieces of a rank, of the model and of its optimizer.
-Pieces state_of(HybridGpt& gpt, const nn::Optimizer& optimizer) {
+Pieces state_of(HybridGpt& gpt, nn::Optimizer& optimizer) {
   Pieces all = gpt.pieces();
   for (Piece& piece : gpt.pieces(optimizer)) all.push_back(std::move(piece));
   return all;

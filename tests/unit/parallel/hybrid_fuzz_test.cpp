@@ -7,10 +7,10 @@
 
 #include <gtest/gtest.h>
 
-#include "dist/parallel/hybrid/factor_detective.h"
 #include "dist/simulate/simulate.h"
 
 #include "hybrid_support.h"
+#include "mesh/factor_detective.h"
 
 namespace dist::test {
 namespace {

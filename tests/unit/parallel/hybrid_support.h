@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "dist/parallel/clip_grad_norm.h"
+#include "dist/nn/clip_grad_norm.h"
 #include "dist/parallel/hybrid/hybrid_gpt.h"
 
 #include "gpt_support.h"
@@ -57,9 +57,7 @@ struct Reference {
   }
   double step(int number, double max_norm) {
     const double value = gradients(number);
-    std::vector<DividedParameter> all;
-    for (nn::Parameter* const parameter : gpt->parameters()) all.push_back({parameter});
-    norm = clip_grad_norm(all, {}, max_norm);
+    norm = nn::clip_grad_norm(gpt->parameters(), max_norm);
     adam->step();
     return value;
   }

@@ -6,10 +6,10 @@
 
 #include "dist/mesh/placed.h"
 #include "dist/parallel/checkpoint/sharded_checkpoint.h"
-#include "dist/parallel/hybrid/factor_detective.h"
 #include "dist/parallel/tensor/placements.h"
 
 #include "hybrid_support.h"
+#include "mesh/factor_detective.h"
 #include "support/expect_error.h"
 #include "support/ranks.h"
 
@@ -239,7 +239,7 @@ TEST(FactorDetective, NamesWhatIsWrong) {
   }
 }
 
-// clip_grad_norm when it is given wrong information about the parameters that every tensor rank has whole.
+// clip_grad_norm with wrong records of the parameters that every tensor rank has whole.
 TEST(FactorDetective, NamesWhatIsWrongWithANorm) {
   const nn::GptOptions options = gpt_of(true);
   Reference one(options, rows);
@@ -249,26 +249,32 @@ TEST(FactorDetective, NamesWhatIsWrongWithANorm) {
     nn::manual_seed(17);
     HybridGpt gpt(options, {.shape = parse_hybrid_shape("tp=2")}, DType::f64);
     (void)gradients(gpt, 0, rows);
-    const auto said = [&](const auto& told) {
-      std::vector<DividedParameter> all;
-      for (const auto& [name, parameter] : gpt.stages()[0]->named_parameters())
-        all.push_back(told(parameter, placed_of(*parameter) != nullptr));
-      const double norm = clip_grad_norm(all, {gpt.mesh().get_group("tp")}, 1e9);
+    const auto parameters = gpt.stages()[0]->named_parameters();
+    const auto said = [&](const auto& record_wrongly) {
+      std::vector<std::shared_ptr<nn::Division>> right;
+      for (const auto& [name, parameter] : parameters) {
+        right.push_back(parameter->division);
+        record_wrongly(*parameter);
+      }
+      const double norm = nn::clip_grad_norm(parameters, 1e9);
+      for (std::size_t i = 0; i < right.size(); ++i) parameters[i].parameter->division = right[i];
       return compare_norm(norm, gpt.gradient_pieces(), expected, 1e-9);
     };
-    EXPECT_EQ(said([](auto* p, bool split) { return DividedParameter{p, split ? 1U : 0U}; }), "");
     const auto has = [&](const std::string& text, const std::string& part) {
       EXPECT_NE(text.find(part), std::string::npos) << text;
     };
-    has(said([](auto* p, bool split) {
-          return DividedParameter{p, split ? 1U : 0U, split};
+    EXPECT_EQ(said([](nn::Parameter&) {}), "");
+    has(said([](nn::Parameter& p) {
+          if (!p.division) place(p).copy_of = "another one";
         }),
         "it leaves out the replicated parameters, such as transformer.wte.weight");
-    has(said([](auto* p, bool) {
-          return DividedParameter{p, 1U};
+    has(said([&](nn::Parameter& p) {
+          if (!p.division)
+            place(p).axes.push_back(
+                {.name = "tp", .group = gpt.mesh().get_group("tp"), .placement = Shard(0)});
         }),
         "it counts replicated parameters, such as transformer.wte.weight, once per rank that has them");
-    has(said([](auto* p, bool) { return DividedParameter{p, 0U}; }), "it is that of one rank's part");
+    has(said([](nn::Parameter& p) { p.division = nullptr; }), "it is that of one rank's part");
     has(compare_norm(2 * norm_of(expected), gpt.gradient_pieces(), expected, 1e-9),
         "each element counts 4 times");
     has(compare_norm(1.1 * norm_of(expected), gpt.gradient_pieces(), expected, 1e-9),

@@ -3,12 +3,12 @@
 
 #include "dist/core/sanitizer.h"
 #include "dist/parallel/context/ring_attention.h"
-#include "dist/parallel/hybrid/flop_clock.h"
-#include "dist/parallel/hybrid/simulated_step.h"
 #include "dist/parallel/pipeline/costs.h"
 #include "dist/simulate/simulate.h"
 
 #include "gpt_support.h"
+#include "mesh/flop_clock.h"
+#include "mesh/simulated_step.h"
 #include "support/expect_error.h"
 
 namespace dist::test {

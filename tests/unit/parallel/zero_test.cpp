@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "dist/nn/clip_grad_norm.h"
 #include "dist/parallel/checkpoint/sharded_checkpoint.h"
-#include "dist/parallel/clip_grad_norm.h"
 #include "dist/parallel/shard/fully_shard.h"
 #include "dist/parallel/shard/zero_optimizer.h"
 #include "dist/simulate/simulate.h"
@@ -112,15 +112,20 @@ TEST(ClipGradNorm, CountsEachElementOnce) {
     p[3].grad = part(19 + 2 * rank, 2);
     double squares = 0;
     for (int i = 1; i <= 30; ++i) squares += i * i;
-    const std::vector<DividedParameter> all{{&p[0]}, {&p[1], 1}, {&p[2], 2}, {&p[3], 3}, {&copy, 0, false}};
-    const std::vector<ProcessGroup> groups{dp, tp};
-    EXPECT_NEAR(clip_grad_norm(all, groups, 1000), std::sqrt(squares), 1e-10);
+    const PlacedAxis by_dp{.name = "dp", .group = dp, .placement = Shard(0)},
+        by_tp{.name = "tp", .group = tp, .placement = Shard(0)};
+    place(p[1]).axes = {by_dp};
+    place(p[2]).axes = {by_tp};
+    place(p[3]).axes = {by_dp, by_tp};
+    place(copy).copy_of = "another";
+    const std::vector<nn::Parameter*> all{&p[0], &p[1], &p[2], &p[3], &copy};
+    EXPECT_NEAR(nn::clip_grad_norm(all, 1000), std::sqrt(squares), 1e-10);
     EXPECT_EQ(p[0].grad.data<double>()[5], 6) << "a norm below the limit changes nothing";
-    EXPECT_NEAR(clip_grad_norm(all, groups, 1), std::sqrt(squares), 1e-10);
+    EXPECT_NEAR(nn::clip_grad_norm(all, 1), std::sqrt(squares), 1e-10);
     EXPECT_NEAR(p[3].grad.data<double>()[0], (19 + 2 * rank) / std::sqrt(squares), 1e-6);
     p[3].grad.fill_(std::nan(""));
-    EXPECT_DIST_ERROR(clip_grad_norm(all, groups, 1, true), Errc::invalid_argument,
-                      "the norm of the gradient is nan");
+    EXPECT_DIST_ERROR(nn::clip_grad_norm(all, 1, {.error_if_nonfinite = true}), Errc::invalid_argument,
+                      "has norm nan");
   });
 }
 

@@ -15,7 +15,6 @@
 #include "dist/nn/cross_entropy.h"
 #include "dist/nn/random.h"
 #include "dist/parallel/checkpoint/sharded_checkpoint.h"
-#include "dist/parallel/hybrid/factor_detective.h"
 
 #include "distlab/file_text.h"
 #include "distlab/terminal.h"
@@ -24,6 +23,7 @@
 #include "distlab/train/text/text_model.h"
 #include "distlab/train/text/text_schedule.h"
 #include "distlab/train/text/whole_gpt.h"
+#include "mesh/factor_detective.h"
 
 namespace distlab {
 namespace {

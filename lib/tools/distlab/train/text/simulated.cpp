@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "dist/core/counted.h"
-#include "dist/parallel/hybrid/simulated_step.h"
 #include "dist/trace/readable.h"
 
 #include "distlab/file_text.h"
@@ -12,6 +11,7 @@
 #include "distlab/train/text/text_data.h"
 #include "distlab/train/text/text_model.h"
 #include "distlab/train/text/text_schedule.h"
+#include "mesh/simulated_step.h"
 
 namespace distlab {
 namespace {

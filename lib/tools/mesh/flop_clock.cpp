@@ -1,4 +1,4 @@
-#include "dist/parallel/hybrid/flop_clock.h"
+#include "mesh/flop_clock.h"
 
 #include <memory>
 #include <utility>

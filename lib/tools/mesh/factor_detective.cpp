@@ -1,6 +1,6 @@
 // First what a factor means, and the sentence of one tensor; then compare_gradients(), and compare_norm()
 // with the ways in which parts are added up wrongly.
-#include "dist/parallel/hybrid/factor_detective.h"
+#include "mesh/factor_detective.h"
 
 #include <algorithm>
 #include <cmath>

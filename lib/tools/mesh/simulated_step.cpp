@@ -1,7 +1,7 @@
 // Three runs: the step itself; for the bubble, the pipeline alone, on a network without cost, each GPU as
 // fast as all the ranks among which the other axes divide a computation; for the computation, one such GPU
 // with the whole model.
-#include "dist/parallel/hybrid/simulated_step.h"
+#include "mesh/simulated_step.h"
 
 #include <algorithm>
 #include <chrono>
@@ -10,9 +10,10 @@
 #include "dist/core/clock.h"
 #include "dist/core/fail.h"
 #include "dist/nn/adam.h"
-#include "dist/parallel/hybrid/flop_clock.h"
 #include "dist/sim/topology_file.h"
 #include "dist/simulate/simulate.h"
+
+#include "mesh/flop_clock.h"
 
 namespace dist {
 
