@@ -2,6 +2,7 @@
 // where possible.
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <string>
 #include <tuple>
 
@@ -215,6 +216,50 @@ TEST_F(TrainMesh, VerifyComparesWithOneRank) {
   const auto refused = small("fsdp=2", {"--verify", "--plot", in_folder("out")});
   EXPECT_EQ(refused.exit_code, 2) << refused.output;
   EXPECT_TRUE(contains(refused.output, "--plot draws a training step")) << refused.output;
+}
+
+TEST_F(TrainMesh, AShortTextValidatesOnWhatThereIsOrIsRefused) {
+  const auto text = in_folder("text");
+  std::ofstream(text) << std::string(1000, 'a') + std::string(600, 'b');
+  const auto short_one = small("dp=2", {"--batch", "16", "--data", text});
+  EXPECT_EQ(short_one.exit_code, 0) << short_one.output;
+  EXPECT_TRUE(contains(short_one.output, "validation loss ")) << short_one.output;
+  EXPECT_FALSE(contains(short_one.output, "nan")) << short_one.output;
+  const auto refused = small("dp=2", {"--micro-batches", "4", "--batch", "16", "--data", text});
+  EXPECT_EQ(refused.exit_code, 1) << refused.output;
+  EXPECT_TRUE(contains(refused.output, "2 data ranks with 4 micro-batches need 8")) << refused.output;
+}
+
+// What is in the folder or the file, by name.
+std::map<std::string, std::string> saved_in(const fs::path& path) {
+  std::map<std::string, std::string> all;
+  if (fs::is_regular_file(path))
+    all[path] = train_test::RunTrain::content(path);
+  else
+    for (const auto& entry : fs::recursive_directory_iterator(path))
+      if (entry.is_regular_file()) all[entry.path()] = train_test::RunTrain::content(entry.path());
+  return all;
+}
+
+TEST_F(TrainMesh, WeightsThatAreNotFiniteAreNeverSaved) {
+  for (const char* mesh : {"", "dp=2", "fsdp=2", "tp=2", "pp=2"}) {
+    const auto checkpoint = in_folder(std::string("saves.") + mesh);
+    const auto train = [&](const Arguments& more) {
+      Arguments all{DISTLAB_PROGRAM, "train", "--model",      "gpt", "--width",      "16",
+                    "--context",     "16",    "--layers",     "2",   "--heads",      "2",
+                    "--batch",       "2",     "--eval-every", "1",   "--checkpoint", checkpoint};
+      if (*mesh != '\0') all.insert(all.end(), {"--mesh", mesh});
+      all.insert(all.end(), more.begin(), more.end());
+      return run(all);
+    };
+    ASSERT_EQ(train({"--steps", "3"}).exit_code, 0) << mesh;
+    const auto before = saved_in(checkpoint);
+    const auto bad = train({"--steps", "8", "--decay-steps", "10", "--lr", "1e30", "--resume"});
+    EXPECT_EQ(bad.exit_code, 1) << bad.output;
+    EXPECT_TRUE(contains(bad.output, "not finite") || contains(bad.output, "is nan")) << mesh << bad.output;
+    EXPECT_FALSE(contains(bad.output, "-nan")) << bad.output;
+    EXPECT_TRUE(saved_in(checkpoint) == before) << mesh;
+  }
 }
 
 }  // namespace

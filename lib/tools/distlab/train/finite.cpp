@@ -8,7 +8,10 @@
 #include <fmt/format.h>
 
 #include "dist/core/fail.h"
+#include "dist/nn/clip_grad_norm.h"
 #include "dist/nn/module_hook.h"
+
+#include "distlab/train/devices.h"
 
 namespace distlab {
 namespace {
@@ -54,6 +57,19 @@ void expect_finite(double loss, const StepOfRank& at, nn::Module& model, const d
              layer.empty() ? "the outputs of all layers are finite"
                            : fmt::format("the first layer whose output is not finite is {}", layer),
              at.lr);
+}
+
+void expect_finite_weights(const std::vector<nn::Parameter*>& parameters, std::int64_t step, double lr,
+                           const std::filesystem::path& checkpoint) {
+  std::vector<dist::Tensor> values;
+  for (const nn::Parameter* const parameter : parameters)
+    if (parameter->value.numel() > 0) values.push_back(parameter->value);
+  const bool is_bad = !values.empty() && !std::isfinite(nn::squared_norm(values).item<double>());
+  if (summed({is_bad ? 1. : 0.}, values.empty() ? dist::cpu : values[0].device())[0] == 0) return;
+  const bool is_kept = std::filesystem::exists(checkpoint);
+  dist::fail(dist::Errc::invalid_argument,
+             "the weights after step {} are not finite; try a smaller --lr than {}{}", step, lr,
+             is_kept ? fmt::format("; {} is as it was before", checkpoint.string()) : "");
 }
 
 void expect_finite(double loss, const StepOfRank& at) {

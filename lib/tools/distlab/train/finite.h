@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "dist/nn/module.h"
 
@@ -23,5 +25,10 @@ struct StepOfRank {
 void expect_finite(double loss, const StepOfRank& at, dist::nn::Module& model, const dist::Tensor& input);
 // The same without a model that could run once more, as later steps have changed it.
 void expect_finite(double loss, const StepOfRank& at);
+
+// Throws the same on all ranks if one of them has weights that are not finite, so that they are not saved: a
+// step of the given number, with that --lr, has made them. Communicates.
+void expect_finite_weights(const std::vector<dist::nn::Parameter*>& parameters, std::int64_t step, double lr,
+                           const std::filesystem::path& checkpoint);
 
 }  // namespace distlab

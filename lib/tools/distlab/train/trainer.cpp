@@ -116,6 +116,7 @@ EpochResult Trainer::run() {
     result = {};
     narrator_.begin(epoch + 1);
     train_epoch(epoch, result);
+    expect_finite_weights(scheme_->model().parameters(), steps_, lr_, options_.checkpoint);
     if (ending_.is_agreed()) {
       end_early(epoch);
       return result;

@@ -58,6 +58,7 @@ MeshTrainer::MeshTrainer(const TrainOptions& options)
                                .seed = options.seed}),
       narrator_(dist::get_rank() != 0, options.text.steps,
                 model_.data_ranks() * batch_size_ * options.text.context) {
+  (void)validation_rows();  // or throws
   if (!options.plot.empty()) memory_.emplace(model_);
   if (dist::get_rank() == 0 && !options.plot.empty()) check_output_folder("--plot", options.plot);
   if (dist::get_rank() == 0 && !options.checkpoint.empty())
@@ -90,6 +91,8 @@ void MeshTrainer::run() {
       narrator_.step(done, loss, optimizer_.lr());
       if (ending_.after_step()) break;
     }
+    expect_finite_weights(model_.parameters(), done, options_.lr.value_or(optimizer_.lr()),
+                          options_.checkpoint);
     if (ending_.is_agreed()) {
       if (!options_.checkpoint.empty()) save();
       return narrator_.say(ending_.words(fmt::format("step {}", done), options_.checkpoint.string()));
@@ -136,7 +139,11 @@ double MeshTrainer::train_step(const data::Batch& batch) {
   if (!std::isfinite(loss))
     dist::fail(dist::Errc::invalid_argument, "the loss of step {} is {}; try a smaller --lr than {}", done,
                std::abs(loss), options_.lr.value_or(optimizer_.lr()));
-  model_.clip_grad_norm(text_most_norm);
+  if (const double norm = model_.clip_grad_norm(text_most_norm); !std::isfinite(norm))
+    dist::fail(
+        dist::Errc::invalid_argument,
+        "the norm of the gradient of step {} is {}, so the step is not taken; try a smaller --lr than {}",
+        done, std::abs(norm), options_.lr.value_or(optimizer_.lr()));
   optimizer_.step();
   if (is_drawn) {
     memory_->update();
@@ -146,14 +153,27 @@ double MeshTrainer::train_step(const data::Batch& batch) {
   return loss;
 }
 
+// How many sequences a data rank validates on at once: a batch, or what there is.
+std::int64_t MeshTrainer::validation_rows() const {
+  const std::int64_t all = std::min(batch_size_, validation_.size() / model_.data_ranks());
+  const std::int64_t micro_batches = options_.text.micro_batches;
+  if (all < micro_batches)
+    dist::fail(
+        dist::Errc::invalid_argument,
+        "the text's last part, which validates, has {} of {} tokens; {} data ranks with {} need {}: give a "
+        "longer text or a smaller --context",
+        dist::counted(validation_.size(), "sequence"), options_.text.context, model_.data_ranks(),
+        dist::counted(micro_batches, "micro-batch", "micro-batches"), micro_batches * model_.data_ranks());
+  return all / micro_batches * micro_batches;
+}
+
 // Validates on as many whole batches as every data rank has.
 double MeshTrainer::validation_loss() {
-  const std::int64_t batches = validation_.size() / (batch_size_ * model_.data_ranks());
-  if (batches == 0) return std::numeric_limits<double>::quiet_NaN();
+  const std::int64_t rows = validation_rows(), batches = validation_.size() / (rows * model_.data_ranks());
   const data::ShardSampler share(validation_.size(), {model_.data_rank(), model_.data_ranks()});
   double sum = 0;
   std::int64_t done = 0;
-  for (const auto& batch : data::DataLoader(validation_, share, {.batch_size = batch_size_, .workers = 1})) {
+  for (const auto& batch : data::DataLoader(validation_, share, {.batch_size = rows, .workers = 1})) {
     if (done++ == batches) break;
     sum += model_.evaluate(batch.inputs, batch.targets);
   }

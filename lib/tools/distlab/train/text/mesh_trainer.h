@@ -39,6 +39,7 @@ class MeshTrainer {
 
  private:
   double train_step(const dist::data::Batch& batch);
+  std::int64_t validation_rows() const;
   double validation_loss();
   void verify();
   // What a resumed run has in common with this one.

@@ -93,6 +93,7 @@ StepResult TextTrainer::run() {
   const std::int64_t every = options_.text.eval_every;
   while (done_ < options_.text.steps) {
     result = train_until(std::min(options_.text.steps, (done_ / every + 1) * every));
+    expect_finite_weights(model().parameters(), done_, options_.lr.value_or(result.lr), options_.checkpoint);
     if (!ending_.is_agreed()) {
       result.validation_loss = validation_loss();
       narrator_.end(result);
@@ -166,7 +167,7 @@ double TextTrainer::train_step(const data::Batch& batch, StepTimes& times) {
   optimizer.zero_grad();
   scheme_->module().backward(loss_.backward());
   times.backward = lap() - scheme_->exposed_in_backward();
-  nn::clip_grad_norm(model().parameters(), text_most_norm);
+  nn::clip_grad_norm(model().parameters(), text_most_norm, {.error_if_nonfinite = true});
   scheme_->step();
   times.update = lap() - scheme_->exposed_in_step();
   times.exposed = scheme_->exposed_in_backward() + scheme_->exposed_in_step();
