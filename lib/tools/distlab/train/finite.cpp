@@ -59,6 +59,15 @@ void expect_finite(double loss, const StepOfRank& at, nn::Module& model, const d
              at.lr);
 }
 
+namespace {
+
+std::string kept(const std::filesystem::path& checkpoint) {
+  return std::filesystem::exists(checkpoint) ? fmt::format("; {} is as it was before", checkpoint.string())
+                                             : "";
+}
+
+}  // namespace
+
 void expect_finite_weights(const std::vector<nn::Parameter*>& parameters, std::int64_t step, double lr,
                            const std::filesystem::path& checkpoint) {
   std::vector<dist::Tensor> values;
@@ -66,7 +75,6 @@ void expect_finite_weights(const std::vector<nn::Parameter*>& parameters, std::i
     if (parameter->value.numel() > 0) values.push_back(parameter->value);
   const bool is_bad = !values.empty() && !std::isfinite(nn::squared_norm(values).item<double>());
   if (summed({is_bad ? 1. : 0.}, values.empty() ? dist::cpu : values[0].device())[0] == 0) return;
-  const bool is_kept = std::filesystem::exists(checkpoint);
   dist::fail(dist::Errc::invalid_argument,
              "the weights after step {} are not finite; try a smaller --lr than {}{}", step, lr,
              is_kept ? fmt::format("; {} is as it was before", checkpoint.string()) : "");

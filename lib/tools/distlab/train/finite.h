@@ -31,4 +31,8 @@ void expect_finite(double loss, const StepOfRank& at);
 void expect_finite_weights(const std::vector<dist::nn::Parameter*>& parameters, std::int64_t step, double lr,
                            const std::filesystem::path& checkpoint);
 
+// Throws for a validation loss, equal on all ranks, that is not finite: what led to it is not saved.
+void expect_finite_validation(double loss, std::int64_t step, double lr,
+                              const std::filesystem::path& checkpoint);
+
 }  // namespace distlab
