@@ -26,6 +26,16 @@ class TrainMesh : public train_test::RunTrain {
     all.insert(all.end(), more.begin(), more.end());
     return run(all);
   }
+  // What is in the folder or the file, by name.
+  static std::map<std::string, std::string> saved_in(const fs::path& path) {
+    std::map<std::string, std::string> all;
+    if (fs::is_regular_file(path))
+      all[path] = content(path);
+    else
+      for (const auto& entry : fs::recursive_directory_iterator(path))
+        if (entry.is_regular_file()) all[entry.path()] = content(entry.path());
+    return all;
+  }
   static void expect_line(const distlab::ProcessResult& said, const std::string& words, int code = 1) {
     EXPECT_EQ(said.exit_code, code) << said.output;
     EXPECT_TRUE(contains(said.output, words)) << said.output;
@@ -228,17 +238,6 @@ TEST_F(TrainMesh, AShortTextValidatesOnWhatThereIsOrIsRefused) {
   const auto refused = small("dp=2", {"--micro-batches", "4", "--batch", "16", "--data", text});
   EXPECT_EQ(refused.exit_code, 1) << refused.output;
   EXPECT_TRUE(contains(refused.output, "2 data ranks with 4 micro-batches need 8")) << refused.output;
-}
-
-// What is in the folder or the file, by name.
-std::map<std::string, std::string> saved_in(const fs::path& path) {
-  std::map<std::string, std::string> all;
-  if (fs::is_regular_file(path))
-    all[path] = train_test::RunTrain::content(path);
-  else
-    for (const auto& entry : fs::recursive_directory_iterator(path))
-      if (entry.is_regular_file()) all[entry.path()] = train_test::RunTrain::content(entry.path());
-  return all;
 }
 
 TEST_F(TrainMesh, WeightsThatAreNotFiniteAreNeverSaved) {

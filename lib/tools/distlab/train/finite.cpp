@@ -77,7 +77,15 @@ void expect_finite_weights(const std::vector<nn::Parameter*>& parameters, std::i
   if (summed({is_bad ? 1. : 0.}, values.empty() ? dist::cpu : values[0].device())[0] == 0) return;
   dist::fail(dist::Errc::invalid_argument,
              "the weights after step {} are not finite; try a smaller --lr than {}{}", step, lr,
-             is_kept ? fmt::format("; {} is as it was before", checkpoint.string()) : "");
+             kept(checkpoint));
+}
+
+void expect_finite_validation(double loss, std::int64_t step, double lr,
+                              const std::filesystem::path& checkpoint) {
+  if (!std::isfinite(loss))
+    dist::fail(dist::Errc::invalid_argument,
+               "the validation loss after step {} is {}; try a smaller --lr than {}{}", step, std::abs(loss),
+               lr, kept(checkpoint));
 }
 
 void expect_finite(double loss, const StepOfRank& at) {

@@ -102,6 +102,8 @@ void MeshTrainer::run() {
                       .lr = optimizer_.lr(),
                       .tokens_per_s = narrator_.rate(done)};
     result.validation_loss = validation_loss();
+    expect_finite_validation(result.validation_loss, done, options_.lr.value_or(result.lr),
+                             options_.checkpoint);
     narrator_.end(result);
     if (!options_.checkpoint.empty()) save();
   }

@@ -96,6 +96,8 @@ StepResult TextTrainer::run() {
     expect_finite_weights(model().parameters(), done_, options_.lr.value_or(result.lr), options_.checkpoint);
     if (!ending_.is_agreed()) {
       result.validation_loss = validation_loss();
+      expect_finite_validation(result.validation_loss, done_, options_.lr.value_or(result.lr),
+                               options_.checkpoint);
       narrator_.end(result);
     }
     if (rank_ == 0 && !options_.checkpoint.empty())
