@@ -111,11 +111,13 @@ void check_ranks(const GroupState& world, const std::vector<int>& ranks, CallSit
 
 }  // namespace
 
-ProcessGroup new_group(const std::vector<int>& ranks, const NewGroupOptions& options, Caller at) {
+ProcessGroup new_group(const std::vector<int>& in_order, const NewGroupOptions& options, Caller at) {
   const GroupInUse default_group({}, "new_group", at);
   GroupState& world = *default_group;
   JobState& job = *world.job;
-  check_ranks(world, ranks, at);
+  check_ranks(world, in_order, at);
+  std::vector<int> ranks = in_order;
+  if (options.sort_ranks) std::ranges::sort(ranks);
   const auto [backend, asked] = options.backend.empty() || options.backend == "auto"
                                     ? ResolvedBackend{world.identity.backend, world.identity.asked}
                                     : resolve_backend(options.backend, job.context);

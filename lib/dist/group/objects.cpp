@@ -1,8 +1,12 @@
 // Strings and bytes of any length: the lengths travel first, then the bytes. send_object() and recv_object()
 // are two messages; the collectives exchange lengths and then bytes by the collectives on tensors.
+#include <charconv>
 #include <cstring>
 
+#include <fmt/format.h>
+
 #include "dist/core/counted.h"
+#include "dist/core/fail.h"
 #include "dist/group/call.h"
 #include "dist/group/process_group.h"
 
@@ -51,6 +55,27 @@ Call object_call(OpKind kind, std::string_view name, const Options& options, Cal
   return call;
 }
 
+std::vector<std::string> objects_of(const std::string& list, Caller at) {
+  std::vector<std::string> objects;
+  const auto refuse = [&] {
+    fail(Errc::mismatch, "recv_object_list at {}: what came is not a list; send_object_list() sends one",
+         at.str());
+  };
+  const std::size_t end = list.find('\n');
+  if (end == std::string::npos) refuse();
+  std::size_t begin = end + 1;
+  for (const char *now = list.data(), *const last = now + end; now < last;) {
+    std::size_t size = 0;
+    const auto [next, error] = std::from_chars(now, last, size);
+    if (error != std::errc{} || size > list.size() - begin || next == last) refuse();
+    objects.push_back(list.substr(begin, size));
+    begin += size;
+    now = next + 1;
+  }
+  if (begin != list.size()) refuse();
+  return objects;
+}
+
 // Receives the second message, from the rank that the first one came from.
 int recv_bytes(std::string& object, const Work& first, const Tensor& length, Options options, Caller at) {
   const int source = first.source_rank();
@@ -89,6 +114,30 @@ int recv_object(std::string& object, const Options& options, Caller at) {
   (void)object_call(OpKind::recv, "recv_object", options, at);
   Tensor length = empty({1}, DType::i64, cpu);
   return recv_bytes(object, recv(length, options, at), length, options, at);
+}
+
+// A list travels as one object: the lengths as text, a line end, then all bytes.
+void send_object_list(const std::vector<std::string>& objects, int dst, const Options& options, Caller at) {
+  std::string lengths, bytes;
+  for (const std::string& object : objects) {
+    lengths += fmt::format("{} ", object.size());
+    bytes += object;
+  }
+  send_object(lengths + "\n" + bytes, dst, options, at);
+}
+
+int recv_object_list(std::vector<std::string>& objects, int src, const Options& options, Caller at) {
+  std::string list;
+  const int source = recv_object(list, src, options, at);
+  objects = objects_of(list, at);
+  return source;
+}
+
+int recv_object_list(std::vector<std::string>& objects, const Options& options, Caller at) {
+  std::string list;
+  const int source = recv_object(list, options, at);
+  objects = objects_of(list, at);
+  return source;
 }
 
 std::vector<std::string> all_gather_object(const std::string& object, const Options& options, Caller at) {

@@ -115,6 +115,7 @@ ProcessGroup default_group(Caller at = Caller::here());  // Error{not_initialize
 struct NewGroupOptions {
   std::string backend = {};             // empty or auto: the parent's
   std::optional<Timeout> timeout = {};  // unset: the parent's
+  bool sort_ranks = false;              // true: group ranks are in the order of the global ranks, as in torch
 };
 // Makes a group of these global ranks, in any order; a rank's position in `ranks` is its group rank. EVERY
 // rank of the default group must call it, members or not, in the same order: it blocks until all have.
@@ -130,6 +131,16 @@ struct SplitOptions {
 // refuse. (torch.distributed's split_group takes lists of ranks instead; this is MPI_Comm_split.)
 ProcessGroup split_group(int color, int key = 0, const SplitOptions& options = {},
                          Caller at = Caller::here());
+
+// Cuts the parent into groups of `group_size` ranks that follow one another, and returns this rank's. Every
+// rank of the parent must call it. Throws Error{invalid_argument} if group_size does not divide its size, and
+// Error{mismatch}, on all ranks, if they pass different ones.
+ProcessGroup new_subgroups(int group_size, const SplitOptions& options = {}, Caller at = Caller::here());
+// One group for each list of global ranks, and returns this rank's; a rank in none of the lists gets a handle
+// without members. Every rank of the parent must call it with the same lists (Error{mismatch}); no rank is in
+// two of them.
+ProcessGroup new_subgroups_by_enumeration(const std::vector<std::vector<int>>& lists,
+                                          const SplitOptions& options = {}, Caller at = Caller::here());
 
 // Options of the operations below. `.tag` is for point-to-point operations only, `.algorithm` for collectives
 // only; a call refuses the other one.
@@ -245,6 +256,13 @@ void send_object(const std::string& object, int dst, const Options& options = {}
 int recv_object(std::string& object, int src, const Options& options = {}, Caller at = Caller::here());
 int recv_object(std::string& object, const Options& options = {},
                 Caller at = Caller::here());  // from any rank
+// Several at once. The receiver's list becomes the sender's. Returns the global rank that sent it.
+void send_object_list(const std::vector<std::string>& objects, int dst, const Options& options = {},
+                      Caller at = Caller::here());
+int recv_object_list(std::vector<std::string>& objects, int src, const Options& options = {},
+                     Caller at = Caller::here());
+int recv_object_list(std::vector<std::string>& objects, const Options& options = {},
+                     Caller at = Caller::here());  // from any rank
 // After the call `object` is src's string on every rank.
 void broadcast_object(std::string& object, int src, const Options& options = {}, Caller at = Caller::here());
 // Returns one string per rank, in rank order, on every rank.

@@ -37,6 +37,10 @@ class Store {
   // Adds `delta` to the counter `key` (0 if absent) and returns the sum. Throws Error{invalid_argument} if
   // the value there is not a number.
   virtual std::int64_t add(std::string_view key, std::int64_t delta) = 0;
+  // Adds `value` at the end of the value of `key`, which may be absent. Throws Error{invalid_argument} if the
+  // result were longer than 60 MiB.
+  virtual void append(std::string_view key, ConstBytes value) = 0;
+  void append(std::string_view key, std::string_view text);  // the same
   // Sets `key` to `desired` if its value is `expected`, or if it is absent and `expected` is empty. Returns
   // the value that is there afterwards (empty if the key is still absent).
   virtual Bytes compare_set(std::string_view key, ConstBytes expected, ConstBytes desired) = 0;
@@ -52,6 +56,15 @@ class Store {
   virtual std::vector<Bytes> multi_get(std::span<const std::string> keys, Deadline deadline);
   // Sets keys[i] to values[i]. Throws Error{invalid_argument} if there are not as many values as keys.
   virtual void multi_set(std::span<const std::string> keys, std::span<const Bytes> values);
+
+  // First-in first-out queues, which any rank may fill and empty. A queue has a few keys under "<key>/".
+  void queue_push(std::string_view key, ConstBytes value);
+  void queue_push(std::string_view key, std::string_view text);  // the same
+  // Takes the oldest value; blocks until there is one. Ranks that wait get theirs in the order in which they
+  // came. Throws Error{timeout}; then no value is lost.
+  Bytes queue_pop(std::string_view key, Deadline deadline);
+  // How many values wait to be taken; 0 while ranks wait for values.
+  std::int64_t queue_len(std::string_view key);
 };
 
 // All keys of `inner` under "<prefix>/": jobs and groups that share a store do not see each other's keys.
@@ -59,8 +72,10 @@ class PrefixStore final : public Store {
  public:
   // `inner` stays alive as long as this.
   PrefixStore(std::string prefix, std::shared_ptr<Store> inner);
+  using Store::append;
   using Store::set;
   void set(std::string_view key, ConstBytes value) override;
+  void append(std::string_view key, ConstBytes value) override;
   Bytes get(std::string_view key, Deadline deadline) override;
   std::vector<Bytes> multi_get(std::span<const std::string> keys, Deadline deadline) override;
   std::int64_t add(std::string_view key, std::int64_t delta) override;

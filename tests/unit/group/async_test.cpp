@@ -109,6 +109,10 @@ TEST(Async, DestroyWaitsForWhatIsPending) {
         destroy_process_group();
         for (auto& work : works) EXPECT_TRUE(work.is_completed());
         for (const auto& t : tensors) EXPECT_EQ(max(t), 2);
+        EXPECT_TRUE(works[0].is_success());
+        EXPECT_EQ(works[0].exception(), nullptr);
+        EXPECT_FALSE(unmatched.is_success());
+        EXPECT_NE(unmatched.exception(), nullptr);
         try {
           unmatched.wait();
           ADD_FAILURE() << "no rank sent anything";

@@ -24,6 +24,7 @@ struct PublicCall {
       [[maybe_unused]] Tensor t; /* undefined: the options are looked at first */ \
       [[maybe_unused]] std::vector<Tensor> list;                                  \
       [[maybe_unused]] std::string text;                                          \
+      [[maybe_unused]] std::vector<std::string> texts;                            \
       static_cast<void>(expression);                                              \
     }                                                                             \
   }
@@ -57,6 +58,9 @@ const std::vector<PublicCall> operations{
     CALL(send_object(text, 0, o)),
     CALL(recv_object(text, 0, o)),
     CALL(recv_object(text, o)),
+    CALL(send_object_list({text}, 0, o)),
+    CALL(recv_object_list(texts, 0, o)),
+    CALL(recv_object_list(texts, o)),
     CALL(broadcast_object(text, 0, o)),
     CALL(all_gather_object(text, o)),
     CALL(gather_object(text, 0, o)),
@@ -78,6 +82,8 @@ const std::vector<PublicCall> others{
     CALL(default_group()),
     CALL(new_group({0}, for_new_group)),
     CALL(split_group(0, 0, for_split_group)),
+    CALL(new_subgroups(1, for_split_group)),
+    CALL(new_subgroups_by_enumeration({{0}}, for_split_group)),
 };
 
 std::string line(int number) { return fmt::format("call_site_test.cpp:{}: ", number); }

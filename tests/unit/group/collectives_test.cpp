@@ -468,6 +468,9 @@ TEST_P(Collectives, Objects) {
     if (n > 1 && rank == 1) {
       send_object(text(3), 0);
       send_object("", 0, {.tag = 7});
+      send_object_list({text(2), "", "a\nb"}, 0);
+      send_object_list({}, 0);
+      send_object("no list", 0);
     }
     if (n > 1 && rank == 0) {
       std::string sent = "to be replaced";
@@ -475,6 +478,12 @@ TEST_P(Collectives, Objects) {
       EXPECT_EQ(sent, text(3));
       EXPECT_EQ(recv_object(sent, 1, {.tag = 7}), 1);
       EXPECT_EQ(sent, "");
+      std::vector<std::string> list{"to be replaced"};
+      EXPECT_EQ(recv_object_list(list), 1) << "from any rank";
+      EXPECT_EQ(list, (std::vector<std::string>{text(2), "", "a\nb"}));
+      EXPECT_EQ(recv_object_list(list, 1), 1);
+      EXPECT_TRUE(list.empty());
+      EXPECT_DIST_ERROR(recv_object_list(list, 1), Errc::mismatch, "send_object_list() sends one");
     }
     const auto all = all_gather_object(rank == 0 ? "" : text(rank));
     ASSERT_EQ(static_cast<int>(all.size()), n);

@@ -154,6 +154,33 @@ TEST(Groups, SplitByKeyAndWithoutColor) {
       finds({Code::wrong_group}));
 }
 
+TEST(Groups, SubgroupsOfEqualSizeAndByLists) {
+  run_ranks(6, [](int rank) {
+    const ProcessGroup pair = new_subgroups(2), all = new_subgroups(6);
+    EXPECT_EQ(pair.ranks(), (std::vector<int>{rank / 2 * 2, rank / 2 * 2 + 1}));
+    EXPECT_EQ(all.size(), 6);
+    const ProcessGroup listed = new_subgroups_by_enumeration({{5, 0}, {1, 2, 4}});
+    EXPECT_EQ(listed.is_member(), rank != 3);
+    if (rank == 5) {
+      EXPECT_EQ(listed.ranks(), (std::vector<int>{5, 0}));
+    }
+    if (listed.is_member()) {
+      EXPECT_EQ(sum_over(listed, rank), rank % 5 == 0 ? 5 : 7);
+    }
+    expect_error(Errc::invalid_argument, {"a size of 4 does not divide 6 ranks"}, [] { new_subgroups(4); });
+    expect_error(Errc::mismatch, {"a group size of"}, [&] { new_subgroups(rank == 1 ? 3 : 2); });
+    expect_error(Errc::invalid_argument, {"rank 2 is in the lists twice"}, [] {
+      new_subgroups_by_enumeration({{1, 2}, {2, 3}});
+    });
+    expect_error(Errc::invalid_argument, {"rank 6 is not in"}, [] {
+      new_subgroups_by_enumeration({{5, 6}});
+    });
+    const ProcessGroup sorted = new_group({3, 1, 2}, {.sort_ranks = true});
+    EXPECT_EQ(sorted.ranks(), (std::vector<int>{1, 2, 3}));
+    barrier();
+  });
+}
+
 TEST(Groups, MessagesWithinAGroupDoNotMeetOthers) {
   run_ranks(2, [](int rank) {
     const ProcessGroup pair = new_group({0, 1});

@@ -1,5 +1,7 @@
 // What every store promises, on every store.
 #include <atomic>
+#include <mutex>
+#include <set>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -239,6 +241,64 @@ TEST_P(StoreContract, ABarrierOfTurnsRunsThrough) {
   }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(store->get_text("round9/count", soon()), "4");
+}
+
+TEST_P(StoreContract, AppendsOfSeveralUsersAreAllThere) {
+  store->append("log", "");
+  std::vector<std::thread> threads;
+  for (int u = 0; u < 4; ++u)
+    threads.emplace_back([own = fixture->handle()] {
+      for (int i = 0; i < 25; ++i) own->append("log", "x");
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(store->get_text("log", soon()), std::string(100, 'x'));
+  store->append("log", "end");
+  EXPECT_EQ(store->get_text("log", soon()), std::string(100, 'x') + "end");
+  const std::string half(std::size_t{31} << 20, 'y');
+  store->append("long", half);
+  expect_error(Errc::invalid_argument, {"'long'", "there can be"}, [&] { store->append("long", half); });
+  EXPECT_EQ(store->get("long", soon()).size(), half.size()) << "the refused one has changed nothing";
+}
+
+TEST_P(StoreContract, QueuesAreFirstInFirstOut) {
+  store->queue_push("q", "one");
+  store->queue_push("q", "");
+  EXPECT_EQ(store->queue_len("q"), 2);
+  EXPECT_EQ(to_string(store->queue_pop("q", soon())), "one");
+  EXPECT_EQ(to_string(store->queue_pop("q", soon())), "");
+  EXPECT_EQ(store->queue_len("q"), 0);
+  expect_error(Errc::timeout, {"q/"}, [&] { store->queue_pop("q", Deadline::after(20ms)); });
+  EXPECT_EQ(store->queue_len("q"), 0);
+  store->queue_push("q", "later");  // not for the pop that gave up
+  EXPECT_EQ(store->queue_len("q"), 1);
+  EXPECT_EQ(to_string(store->queue_pop("q", soon())), "later");
+}
+
+TEST_P(StoreContract, NoValueOfAQueueIsLostOrTakenTwice) {
+  constexpr int values = 40;
+  std::mutex mutex;
+  std::multiset<std::string> taken;
+  std::vector<std::thread> threads;
+  for (int u = 0; u < 2; ++u) {
+    threads.emplace_back([&, u, own = fixture->handle()] {
+      for (int i = u; i < values; i += 2) own->queue_push("q", std::to_string(i));
+    });
+    threads.emplace_back([&, own = fixture->handle()] {
+      while (true) {
+        try {
+          const std::string value = to_string(own->queue_pop("q", Deadline::after(2ms)));
+          const std::lock_guard lock(mutex);
+          taken.insert(value);
+        } catch (const Error& error) {
+          if (error.code() != Errc::timeout) throw;
+        }
+        const std::lock_guard lock(mutex);
+        if (taken.size() == values) return;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ((std::set<std::string>(taken.begin(), taken.end()).size()), static_cast<std::size_t>(values));
 }
 
 template <class T>
