@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "dist/core/fail.h"
+
 namespace dist {
 
 Bytes to_bytes(std::string_view text) {
@@ -16,6 +18,10 @@ std::string to_string(ConstBytes bytes) {
 }
 
 void Store::set(std::string_view key, std::string_view text) { set(key, std::as_bytes(std::span(text))); }
+
+void Store::append(std::string_view, ConstBytes) {
+  fail(Errc::unsupported, "store {}: append() is not possible here", where());
+}
 
 void Store::append(std::string_view key, std::string_view text) {
   append(key, std::as_bytes(std::span(text)));

@@ -38,8 +38,9 @@ class Store {
   // the value there is not a number.
   virtual std::int64_t add(std::string_view key, std::int64_t delta) = 0;
   // Adds `value` at the end of the value of `key`, which may be absent. Throws Error{invalid_argument} if the
-  // result were longer than 60 MiB.
-  virtual void append(std::string_view key, ConstBytes value) = 0;
+  // result were longer than 60 MiB, Error{unsupported} by a store of a program's own that does not override
+  // it.
+  virtual void append(std::string_view key, ConstBytes value);
   void append(std::string_view key, std::string_view text);  // the same
   // Sets `key` to `desired` if its value is `expected`, or if it is absent and `expected` is empty. Returns
   // the value that is there afterwards (empty if the key is still absent).

@@ -38,7 +38,8 @@ struct TestOptions {
 
 struct DoctorOptions {
   bool json = false;
-  bool nccl = false;  // ask NCCL itself which paths it takes
+  bool nccl = false;    // ask NCCL itself which paths it takes
+  bool matrix = false;  // only: which operations each backend has
 };
 
 struct RunOptions {

@@ -102,7 +102,8 @@ bool wait_unguarded(Signals& signals, F&& wait) {
 int run_attempts(const Stage& stage, const Command& command) {
   const int most = stage.options.max_restarts;
   const std::string trace_file = dist::process_environment("DIST_TRACE").value_or("");
-  for (int attempt = 0;; ++attempt) {
+  while (true) {
+    const int attempt = stage.nodes.attempt();
     std::optional<dist::trace::JoinedTrace> trace;
     if (stage.nodes.place().nodes == 1) trace.emplace(trace_file, stage.nodes.place().world_size);
     Outcome outcome = Attempt(stage, command, attempt).run();
@@ -114,17 +115,20 @@ int run_attempts(const Stage& stage, const Command& command) {
       stage.nodes.report_stop(attempt, fmt::format("stopped by signal {}", outcome.signal));
     } else if (outcome.output_error != 0) {
       stage.nodes.report_stop(attempt, "its standard output cannot be written");
-    } else if (attempt == most) {
+    } else if (stage.nodes.agrees_to_join(attempt, outcome.elsewhere)) {
+      stage.err.say(fmt::format("{}: starting all ranks again", a_node_joins));
+      if (wait_unguarded(stage.signals, [&] { return stage.nodes.regroup(stage.options, attempt); }))
+        continue;
+    } else if (stage.nodes.restarts() == most) {
       const std::string lost = stage.nodes.lost_node();
       if (!lost.empty()) stage.err.say(lost);
       if (outcome.elsewhere == lost) outcome.elsewhere.clear();
       report(stage.err, outcome, stage.nodes.place(), stage.nodes.failures(attempt));
     } else {
-      stage.err.say(fmt::format("{}; restarting all ranks ({} of {})", one_line(outcome), attempt + 1, most));
-      if (wait_unguarded(stage.signals, [&] { return stage.nodes.regroup(attempt); })) continue;
-      const std::string lost = stage.nodes.lost_node();
-      stage.err.say(
-          fmt::format("{}; the ranks are not restarted", lost.empty() ? "another node is lost" : lost));
+      stage.err.say(fmt::format("{}; restarting all ranks ({} of {})", one_line(outcome),
+                                stage.nodes.restarts() + 1, most));
+      if (wait_unguarded(stage.signals, [&] { return stage.nodes.regroup(stage.options, attempt); }))
+        continue;
     }
     return exit_code(outcome);
   }

@@ -100,7 +100,7 @@ Outcome Attempt::run() {
     collect_ended();
     if (auto news = watcher_.news()) {
       outcome_.elsewhere = *news;
-      wait_for_reports();
+      *news == a_node_joins ? stop(SIGTERM) : wait_for_reports();
     }
     stop_if_output_broke();
     advance();

@@ -49,7 +49,7 @@ void declare(CLI::App& app, Words& words, Options& options) {
   const auto option = [&](const std::string& name, auto& value, const std::string& about) {
     return app.add_option(both(name), value, about)->envname(variable(name));
   };
-  option("nnodes", words.nnodes, "number of nodes; start one distrun on each")->type_name("N");
+  option("nnodes", words.nnodes, "number of nodes, or least:most; start one distrun on each")->type_name("N");
   option("nproc-per-node", words.nproc, "ranks on this node: a number, cpu, gpu or auto")->type_name("N");
   option("node-rank", options.node_rank, "number of this node, from 0 (default: order of arrival)")
       ->type_name("N");

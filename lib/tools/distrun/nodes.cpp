@@ -31,16 +31,18 @@ Deadline after_s(double seconds) {
 
 Nodes::Nodes(const Options& options, Outlet& err)
     : err_(err), meeting_(options, err), interval_s_(options.monitor_interval_s) {
-  place_.nodes = board_.nodes = options.nodes;
+  place_.nodes = board_.nodes = board_.most = options.nodes;
+  for (int node = 0; node < options.nodes; ++node) board_.members.push_back(std::to_string(node));
   board_.run_id = options.run_id;
   place_.token = meeting_.token();
   place_.store_address = meeting_.address();
 }
 
 void Nodes::join(const Options& options) {
+  if (options.is_elastic()) return meet(options);
   take_number(options);
   agree_on_ranks(options);
-  agree_on_master(options);
+  agree_on_master(options, [this](const std::string& name) { return key(name); });
 }
 
 std::string Board::key(const std::string& name) const { return fmt::format("distrun/{}/{}", run_id, name); }
@@ -118,7 +120,8 @@ void Nodes::agree_on_ranks(const Options& options) {
 }
 
 // Node 0 decides where rank 0 may listen.
-void Nodes::agree_on_master(const Options& options) {
+void Nodes::agree_on_master(const Options& options,
+                            const std::function<std::string(const std::string&)>& key_of) {
   const bool alone = place_.nodes == 1;
   if (place_.node_rank == 0) {
     std::string address = !options.master_addr.empty()                    ? options.master_addr
@@ -129,12 +132,12 @@ void Nodes::agree_on_master(const Options& options) {
     const bool port_is_ours =
         !alone && options.master_port == options.endpoint_port;  // the store listens there
     const int port = options.master_port != 0 && !port_is_ours ? options.master_port : free_port();
-    store_->set(key("master_addr"), address);
-    store_->set(key("master_port"), std::to_string(port));
+    store_->set(key_of("master_addr"), address);
+    store_->set(key_of("master_port"), std::to_string(port));
   }
   const Deadline deadline = after_s(options.join_timeout_s);
-  place_.master_addr = store_->get_text(key("master_addr"), deadline);
-  place_.master_port = std::stoi(store_->get_text(key("master_port"), deadline));
+  place_.master_addr = store_->get_text(key_of("master_addr"), deadline);
+  place_.master_port = std::stoi(store_->get_text(key_of("master_port"), deadline));
 }
 
 void Nodes::report_end(int attempt, int rank) {
@@ -199,7 +202,7 @@ void Board::tell(int attempt, const std::string& what) const {
 
 std::optional<std::string> Board::lost_node() const {
   for (int node = 0; node < nodes; ++node) {
-    const std::string gone = key(fmt::format("gone{}", node));
+    const std::string gone = key("gone" + members[static_cast<std::size_t>(node)]);
     if (node != node_rank && store->check(std::span(&gone, 1))) {
       return fmt::format("node {} is lost: its distrun has ended", node);
     }
@@ -208,10 +211,13 @@ std::optional<std::string> Board::lost_node() const {
 }
 
 std::optional<std::string> Board::failure_elsewhere(int attempt) const {
-  if (nodes == 1) return std::nullopt;
+  if (most == 1) return std::nullopt;
   try {
     const std::string failure = key(attempt, "failure");
-    if (!store->check(std::span(&failure, 1))) return lost_node();
+    if (!store->check(std::span(&failure, 1))) {
+      auto lost = lost_node();
+      return !lost && is_joined(attempt) ? std::string(a_node_joins) : lost;
+    }
     const std::string what = store->get_text(failure, after_s(1));
     if (what.starts_with(fmt::format("node {}:", node_rank)))
       return std::nullopt;  // the first failure was on this node
@@ -241,25 +247,40 @@ bool Nodes::finish(int attempt) {
   }
 }
 
-bool Nodes::regroup(int attempt) {
+bool Nodes::regroup(const Options& options, int attempt) {
+  if (options.is_elastic()) {
+    try {
+      meet(options);
+      return true;
+    } catch (const dist::Error& error) {
+      err_.say(fmt::format("{}; the ranks are not restarted", error.what()));
+      return false;
+    }
+  }
+  attempt_ = ++restarts_;
   if (place_.nodes == 1) return true;
   try {
     background_.is_done_by(dist::Deadline::never());  // what failed is reported before anything is restarted
     store_->set(board_.key(attempt, fmt::format("ended{}", place_.node_rank)), "1");
     while (!board_.all_have(attempt, "ended")) {
-      if (board_.lost_node()) return false;
+      if (const auto lost = board_.lost_node()) {
+        err_.say(fmt::format("{}; the ranks are not restarted", *lost));
+        return false;
+      }
       std::this_thread::sleep_for(std::chrono::duration<double>(interval_s_));
     }
     return true;
   } catch (const dist::Error&) {
+    err_.say("another node is lost; the ranks are not restarted");
     return false;
   }
 }
 
 Nodes::~Nodes() {
   background_.is_done_by(after_s(1));
-  if (place_.nodes == 1 || !meeting_.is_kept_here() || store_ == nullptr) return;
+  if (board_.most == 1 || !meeting_.is_kept_here() || store_ == nullptr) return;
   try {
+    if (!name_.empty()) return wait_until_all_are_gone();
     for (int node = 0; node < place_.nodes; ++node) {
       const std::string came = key(fmt::format("node{}", node));
       if (node == place_.node_rank || !store_->check(std::span(&came, 1))) continue;

@@ -46,14 +46,15 @@ std::vector<std::string> comma_separated(const std::string& text) {
   return parts;
 }
 
-// "4", or torchrun's "4:4".
-int count_nodes(const std::string& text) {
+// "4", or torchrun's "1:4".
+void count_nodes(const std::string& text, Options& options) {
   const auto colon = text.find(':');
-  const int least = to_int(text.substr(0, colon), "--nnodes", 1);
-  if (colon == std::string::npos) return least;
-  const int most = to_int(text.substr(colon + 1), "--nnodes", 1);
-  if (least != most) refuse("--nnodes {}: jobs of changing size are not supported; give one number", text);
-  return least;
+  options.nodes = options.least_nodes = to_int(text.substr(0, colon), "--nnodes", 1);
+  if (colon == std::string::npos) return;
+  options.nodes = to_int(text.substr(colon + 1), "--nnodes", options.least_nodes);
+  if (options.is_elastic() && options.node_rank >= 0)
+    refuse("--node-rank cannot be chosen where the number of nodes changes (--nnodes {}); leave it out",
+           text);
 }
 
 Streams read_streams(const std::string& text, const std::string& flag) {
@@ -111,6 +112,7 @@ void read_conf(const std::string& text, Options& options) {
     if (key == "is_host") options.hosts_endpoint = to_bool(value, "--rdzv-conf is_host=");
     if (key == "join_timeout" || key == "timeout")
       options.join_timeout_s = to_int(value, "--rdzv-conf " + key, 1);
+    if (key == "last_call_timeout") options.last_call_s = to_int(value, "--rdzv-conf " + key, 0);
   }  // torchrun's other keys have no effect
 }
 
@@ -124,7 +126,7 @@ void understand(const Words& words, Options& options) {
   if (words.backend != "c10d" && words.backend != "static") {
     refuse("--rdzv-backend {} is not supported; choose one of c10d and static", words.backend);
   }
-  options.nodes = count_nodes(words.nnodes);
+  count_nodes(words.nnodes, options);
   options.nproc_per_node =
       count_processes(words.nproc, std::max(1, static_cast<int>(dist::usable_cpus().size())), visible_gpus());
   options.prefix = !words.no_prefix;

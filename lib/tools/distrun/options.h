@@ -18,7 +18,8 @@ struct Streams {
 };
 
 struct Options {
-  int nodes = 1;
+  int nodes = 1;        // at most
+  int least_nodes = 1;  // fewer than `nodes`: members come and go between attempts
   int nproc_per_node = 1;
   int node_rank = -1;  // -1: by arrival
   // Where the nodes meet; an IPv6 address is in brackets. Empty: one node alone, which need not meet any.
@@ -26,6 +27,7 @@ struct Options {
   int endpoint_port = 0;
   std::optional<bool> hosts_endpoint;  // --rdzv-conf is_host=
   double join_timeout_s = 600;         // --rdzv-conf join_timeout=
+  double last_call_s = 30;             // --rdzv-conf last_call_timeout=, for more than least_nodes
   std::string master_addr;             // empty: node 0 decides
   int master_port = 0;                 // 0: a free one of node 0
   std::string local_addr;
@@ -40,6 +42,8 @@ struct Options {
   std::vector<int> shown_ranks;  // local ranks whose output is shown; empty: all
   bool prefix = true;
   std::vector<std::string> program;  // and its arguments
+
+  bool is_elastic() const { return least_nodes < nodes; }
 };
 
 // Thrown when there is nothing to run: after --help, or for wrong usage.

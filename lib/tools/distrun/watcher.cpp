@@ -16,7 +16,7 @@ namespace distrun {
 Watcher::Watcher(const Board& board, int attempt, double interval_s) {
   shared_->wake = dist::UniqueFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!shared_->wake) dist::fail_errno(dist::Errc::resource, errno, "distrun: eventfd");
-  if (board.nodes == 1) return;
+  if (board.most == 1) return;
   std::thread([=, shared = shared_] { watch(*shared, board, attempt, interval_s); }).detach();
 }
 

@@ -169,6 +169,13 @@ TEST(Program, ACommandWithoutItsLabSaysWhatToType) {
             "distlab: folder is missing; see ./distlab class grade --help\n");
 }
 
+TEST(Program, DoctorSaysWhatEachBackendHas) {
+  const auto matrix = distlab_program({"doctor", "--matrix"});
+  EXPECT_EQ(matrix.exit_code, 0);
+  for (const char* part : {"all_reduce      CPU", "ucc: not in Debian 12", "Dtypes of sums", "host"})
+    EXPECT_NE(matrix.output.find(part), std::string::npos) << matrix.output;
+}
+
 TEST(Program, DoctorAsJsonHasAllTopicsAndAReasonForEachAbsence) {
   const auto doctor = distlab_program({"doctor", "--json"});
   const auto report = nlohmann::json::parse(doctor.output);

@@ -50,9 +50,16 @@ TEST(DistrunOptions, DefaultsAreTorchruns) {
   EXPECT_EQ(o.grace_s, 5);
 }
 
-TEST(DistrunOptions, NodesAsOneNumberOrAnEqualRange) {
+TEST(DistrunOptions, NodesAsOneNumberOrARange) {
   EXPECT_EQ(parse({"--nnodes", "2:2", "--rdzv-endpoint", "a:1", "p"}).nodes, 2);
-  EXPECT_NE(refusal({"--nnodes", "1:3", "p"}).find("changing size"), std::string::npos);
+  const Options range =
+      parse({"--nnodes", "1:3", "--rdzv-endpoint", "a:1", "--rdzv-conf", "last_call_timeout=7", "p"});
+  EXPECT_TRUE(range.is_elastic());
+  EXPECT_EQ(range.least_nodes, 1);
+  EXPECT_EQ(range.nodes, 3);
+  EXPECT_EQ(range.last_call_s, 7);
+  EXPECT_NE(refusal({"--nnodes", "3:1", "p"}).find("at least 3"), std::string::npos);
+  EXPECT_NE(refusal({"--nnodes", "1:3", "--node-rank", "0", "p"}).find("leave it out"), std::string::npos);
   EXPECT_NE(refusal({"--nnodes", "0", "p"}).find("at least 1"), std::string::npos);
   EXPECT_NE(refusal({"--nnodes", "two", "p"}).find("\"two\""), std::string::npos);
 }

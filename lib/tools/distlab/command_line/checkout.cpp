@@ -29,6 +29,8 @@ void add_doctor_command(CLI::App& app, int& exit_code) {
   command->add_flag("--json", options->json, "print JSON");
   command->add_flag("--nccl", options->nccl,
                     "start a rank on each GPU, and show which paths NCCL takes (seconds)");
+  command->add_flag("--matrix", options->matrix,
+                    "show which operations each backend has here, for tensors on which device (a second)");
   command->footer("The exit code is 3 when something must be fixed.");
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "distlab/commands.h"
+#include "distlab/doctor/matrix.h"
 #include "distlab/doctor/nccl_choices.h"
 #include "distlab/doctor/topology.h"
 #include "distlab/json.h"
@@ -49,6 +50,10 @@ int count(const std::vector<Section>& sections, Health health) {
 }  // namespace
 
 int run_doctor(const DoctorOptions& options) {
+  if (options.matrix) {
+    fmt::print("{}", backend_matrix());
+    return exit_ok;
+  }
   constexpr auto sys = "/sys";
   const Topology topology = read_topology(sys, read_gpus(sys));
   std::vector<Section> sections{{"Toolchain", check_toolchain()},
