@@ -160,7 +160,7 @@ class Family {
 
 namespace {
 
-void check(int n, const std::function<void(int rank)>& fn) {
+void expect_sensible(int n, const std::function<void(int rank)>& fn) {
   if (n < 1) fail(Errc::invalid_argument, "spawn: {} ranks were asked for; at least one is needed", n);
   if (!fn) fail(Errc::invalid_argument, "spawn: there is no function to call");
 }
@@ -168,7 +168,7 @@ void check(int n, const std::function<void(int rank)>& fn) {
 }  // namespace
 
 void spawn(int n, const std::function<void(int rank)>& fn, const SpawnOptions& options) {
-  check(n, fn);
+  expect_sensible(n, fn);
   if (const auto asked = simulation_asked(process_environment)) return spawn_simulated(n, fn, *asked);
   if (options.as == Ranks::processes) return spawn_async(n, fn, options).join();
   const trace::JoinedTrace trace(process_environment("DIST_TRACE").value_or(""), n);
@@ -178,7 +178,7 @@ void spawn(int n, const std::function<void(int rank)>& fn, const SpawnOptions& o
 void spawn(int n, const std::function<void(int rank)>& fn, Ranks as) { spawn(n, fn, SpawnOptions{.as = as}); }
 
 SpawnedRanks spawn_async(int n, const std::function<void(int rank)>& fn, const SpawnOptions& options) {
-  check(n, fn);
+  expect_sensible(n, fn);
   if (options.as != Ranks::processes)
     fail(Errc::unsupported, "spawn_async: ranks that are threads; start a thread that calls spawn()");
   if (simulation_asked(process_environment))

@@ -29,12 +29,6 @@ using dist::Deadline;
 using dist::Errc;
 using dist::fail;
 
-constexpr double silence_s = 10;
-
-Deadline after_s(double seconds) {
-  return Deadline::after(std::chrono::duration_cast<dist::Timeout>(std::chrono::duration<double>(seconds)));
-}
-
 struct Member {
   std::string name, role;
   int size = 0;

@@ -21,12 +21,6 @@ using dist::Deadline;
 using dist::Errc;
 using dist::fail;
 
-constexpr double silence_s = 10;  // after this time distrun reports that nodes are missing
-
-Deadline after_s(double seconds) {
-  return Deadline::after(std::chrono::duration_cast<dist::Timeout>(std::chrono::duration<double>(seconds)));
-}
-
 }  // namespace
 
 Nodes::Nodes(const Options& options, Outlet& err)
@@ -280,8 +274,8 @@ Nodes::~Nodes() {
   background_.is_done_by(after_s(1));
   if (board_.most == 1 || !meeting_.is_kept_here() || store_ == nullptr) return;
   try {
-    if (!name_.empty()) return wait_until_all_are_gone();
-    for (int node = 0; node < place_.nodes; ++node) {
+    if (!name_.empty()) wait_until_all_are_gone();
+    for (int node = 0; name_.empty() && node < place_.nodes; ++node) {
       const std::string came = key(fmt::format("node{}", node));
       if (node == place_.node_rank || !store_->check(std::span(&came, 1))) continue;
       store_->get(key(fmt::format("gone{}", node)), after_s(30));

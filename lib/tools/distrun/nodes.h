@@ -2,6 +2,7 @@
 // of each node, and tell each other when a rank has failed.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -40,6 +41,13 @@ struct Board {
   std::optional<std::string> failure_elsewhere(int attempt) const;
   bool all_have(int attempt, const std::string& mark) const;
 };
+
+inline constexpr double silence_s = 10;  // after this time distrun reports that nodes are missing
+
+inline dist::Deadline after_s(double seconds) {
+  return dist::Deadline::after(
+      std::chrono::duration_cast<dist::Timeout>(std::chrono::duration<double>(seconds)));
+}
 
 inline constexpr std::string_view a_node_joins = "another node joins the job";
 

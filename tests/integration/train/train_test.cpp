@@ -131,15 +131,31 @@ TEST_F(Train, ResumeBeginsWhereThereIsNoCheckpointYet) {
 TEST_F(Train, GoesOnOnlyWithARunOfTheSameKind) {
   const auto file = in_folder("checkpoint");
   ASSERT_EQ(run(small({"--epochs", "1", "--checkpoint", file})).exit_code, 0);
-  const auto other = run(small({"--epochs", "2", "--checkpoint", file, "--resume", "--batch-size", "8"}));
+  const auto other = run(small({"--epochs", "2", "--checkpoint", file, "--resume", "--seed", "8"}));
   EXPECT_EQ(other.exit_code, 1);
-  EXPECT_TRUE(contains(other.output, "is from a run with batch_size = 16, but this run has 8"))
-      << other.output;
+  EXPECT_TRUE(contains(other.output, "is from a run with seed = 0, but this run has 8")) << other.output;
   const std::string whole = content(file);
   std::ofstream(file, std::ios::binary | std::ios::trunc) << whole.substr(0, whole.size() / 2);
   const auto damaged = run(small({"--epochs", "2", "--checkpoint", file, "--resume"}));
   EXPECT_EQ(damaged.exit_code, 1);
   EXPECT_TRUE(contains(damaged.output, file)) << damaged.output;
+}
+
+TEST_F(Train, GoesOnWithAnotherNumberOfRanks) {
+  const auto file = in_folder("checkpoint");
+  ASSERT_EQ(run(small({"--epochs", "1", "--checkpoint", file})).exit_code, 0);
+  const auto one = run(small({"--nproc", "1", "--epochs", "2", "--checkpoint", file, "--resume"}));
+  EXPECT_EQ(one.exit_code, 0);
+  EXPECT_TRUE(contains(one.output,
+                       "from here on 1 rank with 16 each instead of 2 with 16: a step has 16 samples "
+                       "instead of 32; --lr stays"))
+      << one.output;
+  const auto three =
+      run(small({"--nproc", "3", "--batch-size", "5", "--epochs", "3", "--checkpoint", file, "--resume"}));
+  EXPECT_EQ(three.exit_code, 0);
+  EXPECT_TRUE(contains(three.output, "continuing after epoch 2") &&
+              contains(three.output, "3 ranks with 5 each"))
+      << three.output;
 }
 
 TEST_F(Train, WhatMakesNoSenseIsOneLineBeforeAnyRankStarts) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/group/process_group.h"
 #include "dist/nn/safetensors.h"
@@ -76,11 +77,19 @@ std::int64_t Checkpoint::setting_or(const std::string& name, std::int64_t otherw
   return nn::find(all_, std::string(run_part) + name) ? setting(name) : otherwise;
 }
 
-void Checkpoint::expect(const RunSettings& settings) const {
+std::string Checkpoint::expect(const RunSettings& settings) const {
+  std::int64_t batch_before = 1, batch = 1;  // of all ranks
   for (const auto& [name, wanted] : settings) {
     const auto found = setting(name);
-    if (!name.ends_with(progress_ending)) expect_setting(file_, name, found, wanted);
+    const bool may_change = name == "ranks" || name == "batch_size";
+    if (may_change) batch_before *= found, batch *= wanted;
+    if (!may_change && !name.ends_with(progress_ending)) expect_setting(file_, name, found, wanted);
   }
+  if (setting_or("ranks", 0) == settings.at("ranks") && batch == batch_before) return "";
+  return fmt::format(
+      "from here on {} with {} each instead of {} with {}: a step has {} samples instead of {}; --lr stays",
+      dist::counted(settings.at("ranks"), "rank"), settings.at("batch_size"), setting("ranks"),
+      setting("batch_size"), batch, batch_before);
 }
 
 dist::DType Checkpoint::dtype() const {

@@ -41,8 +41,9 @@ class Checkpoint {
   std::int64_t setting(const std::string& name) const;
   std::int64_t setting_or(const std::string& name, std::int64_t otherwise) const;
   const dist::Tensor& extra(const std::string& name) const;
-  // Throws for a run with other settings, of which it names the first. The progress may differ.
-  void expect(const RunSettings& settings) const;
+  // Throws for a run with other settings, of which it names the first. The progress may differ, and the
+  // numbers of ranks and of samples of each: then it returns one line that says so, otherwise nothing.
+  std::string expect(const RunSettings& settings) const;
   // What the model's parameters are in; the second throws for another dtype.
   dist::DType dtype() const;
   void expect(dist::DType dtype) const;

@@ -85,18 +85,25 @@ void Trainer::resume() {
   }
   const Checkpoint checkpoint(options_.checkpoint);
   first_epoch_ = static_cast<int>(checkpoint.setting("epochs_done"));
-  checkpoint.expect(settings(0));
+  const std::string change = checkpoint.expect(settings(0));
   checkpoint.restore(scheme_->model());
   checkpoint.restore(scheme_->optimizer());
   if (checkpoint.has(within_epoch)) {
-    epoch_steps_ = checkpoint.setting(within_epoch);
-    loss_sum_ = checkpoint.extra(loss_within_epoch).item<double>() / ranks_;
+    // The ranks have taken the samples of an epoch in turn, so a number of samples says where they are. Those
+    // of a step that would be half done are taken once more.
+    const double samples = static_cast<double>(
+        checkpoint.setting(within_epoch) * checkpoint.setting("ranks") * checkpoint.setting("batch_size"));
+    const auto of_a_step = static_cast<double>(step_size() * ranks_);
+    epoch_steps_ = static_cast<std::int64_t>(samples / of_a_step);
+    const double part = static_cast<double>(epoch_steps_) * of_a_step / samples;
+    loss_sum_ = part * checkpoint.extra(loss_within_epoch).item<double>() / ranks_;
   }
   seen_ = std::min(epoch_steps_ * step_size(), static_cast<std::int64_t>(sampler_.size()));
   const std::string within =
       epoch_steps_ == 0 ? "" : fmt::format(" and {} of the next", dist::counted(epoch_steps_, "step"));
   narrator_.say(fmt::format("continuing after epoch {}{}, from {}", first_epoch_, within,
                             options_.checkpoint.string()));
+  if (!change.empty()) narrator_.say(change);
   if (first_epoch_ >= options_.epochs)
     narrator_.say(fmt::format("epoch {} is done already; to train longer: --epochs {}", options_.epochs,
                               first_epoch_ + 1));

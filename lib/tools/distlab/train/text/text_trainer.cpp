@@ -209,12 +209,13 @@ void TextTrainer::resume() {
   }
   const Checkpoint checkpoint(options_.checkpoint);
   expect_setting(options_.checkpoint, "lora", lora_of(checkpoint), options_.text.lora);
-  checkpoint.expect(settings());
+  const std::string change = checkpoint.expect(settings());
   checkpoint.expect(dtype_of(options_.text));
   checkpoint.restore(model());
   checkpoint.restore(scheme_->optimizer());
   done_ = checkpoint.setting("steps_done");
   narrator_.say(fmt::format("continuing after step {}, from {}", done_, options_.checkpoint.string()));
+  if (!change.empty()) narrator_.say(change);
   if (done_ >= options_.text.steps)
     narrator_.say(fmt::format("step {} is done already; to train longer: --steps {}", options_.text.steps,
                               done_ + options_.text.eval_every));
