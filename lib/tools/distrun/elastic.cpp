@@ -130,7 +130,7 @@ bool Nodes::may_close(const Options& options, std::size_t here, Deadline& last_c
 }
 
 Nodes::Round Nodes::wait_for_round(const Options& options, int arrival, Deadline deadline) {
-  Deadline last_call = Deadline::never(), silence = after_s(silence_s);
+  Deadline last_call = Deadline::never(), silence = after_s(late_after_s);
   while (true) {
     if (auto round = closed(attempt_)) return *round;
     std::vector<int> here = present(attempt_);
@@ -169,7 +169,7 @@ void Nodes::take_place(const Round& round) {
   std::vector<Member> members;
   for (const int arrival : round.arrivals)
     members.push_back(parse_member(
-        store_->get_text(board_.key(attempt_, fmt::format("member{}", arrival)), after_s(silence_s))));
+        store_->get_text(board_.key(attempt_, fmt::format("member{}", arrival)), after_s(late_after_s))));
   const Member& me = members[static_cast<std::size_t>(place_.node_rank)];
   place_.local_size = me.size;
   for (const Member& member : members) {
