@@ -1,7 +1,7 @@
 # A Chinese page says at its end which English page it translates, by content:
 #   <!-- translates README.md sha256:<first 16 hexadecimal digits> -->
 # This script fails when one translates another version. FOLDER: every page there and in hints/ has one, and spec.zh-CN.md
-# translates the header SPEC. NOTES: a folder whose pages may have one.
+# translates the header SPEC. NOTES: folders, separated by commas, whose pages may have one.
 set(stale "")
 function(check folder page translation is_optional)
   if(is_optional AND NOT EXISTS ${folder}/${translation})
@@ -22,7 +22,9 @@ function(check folder page translation is_optional)
   endif()
 endfunction()
 
-foreach(folder IN ITEMS "${FOLDER}" "${NOTES}")
+cmake_minimum_required(VERSION 3.25)
+string(REPLACE "," ";" notes "${NOTES}")
+foreach(folder IN LISTS FOLDER notes)
   if(NOT EXISTS "${folder}") # a tree for students has no notes
     continue()
   endif()
@@ -32,7 +34,7 @@ foreach(folder IN ITEMS "${FOLDER}" "${NOTES}")
     message(FATAL_ERROR "no pages in ${folder}")
   endif()
   set(is_optional OFF)
-  if(folder STREQUAL "${NOTES}")
+  if(folder IN_LIST notes)
     set(is_optional ON)
   endif()
   foreach(page ${pages})
