@@ -65,10 +65,14 @@ export const blocks = {
     return fitted(`${command}\n${printed}`, `<b>${escaped(command)}</b>\n${escaped(printed)}`, 'terminal');
   },
 
-  quiz: ([lab = '', mutant = ''], body, inline) => {
+  // A deck in another language gives the misconception in its own words.
+  quiz: ([lab = '', mutant = '', ...own], body, inline) => {
     const {misconception, killedBy} = mutantOf(lab, mutant);
-    return `<blockquote>“${inline(misconception.charAt(0).toUpperCase() + misconception.slice(1))}”</blockquote><p>True? What does a program do that believes it?</p>` +
-           `<div class="fragment answer">${inline(body.trim())}<p class="source">wrong answer <code>${escaped(mutant)}</code>, ` +
-           `caught by <code>${escaped(killedBy)}</code></p></div>`;
+    const said = own.join(' ') || misconception.charAt(0).toUpperCase() + misconception.slice(1);
+    const [asked, wrong, caught] = own.length > 0 ? ['对吗？相信它的程序会怎样？', '错误答案', '被它发现：'] :
+                                                     ['True? What does a program do that believes it?', 'wrong answer', 'caught by'];
+    return `<blockquote>“${inline(said)}”</blockquote><p>${asked}</p>` +
+           `<div class="fragment answer">${inline(body.trim())}<p class="source">${wrong} <code>${escaped(mutant)}</code>, ` +
+           `${caught} <code>${escaped(killedBy)}</code></p></div>`;
   },
 };

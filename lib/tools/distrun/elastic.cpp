@@ -117,20 +117,19 @@ std::optional<Nodes::Round> Nodes::closed(int attempt) const {
   return round;
 }
 
-// Whether as many are there as can be expected, or have been for long enough.
+// Whether there are enough. At the first meeting the others have a time to come; at later ones it is known
+// who will: those that came to the one before, also too late, and are still alive.
 bool Nodes::may_close(const Options& options, std::size_t here, Deadline& last_call) const {
-  std::size_t expected = static_cast<std::size_t>(options.nodes);
-  if (const auto before = attempt_ == 0 ? std::nullopt : closed(attempt_ - 1)) {
-    const auto alive = present(attempt_ - 1);  // those that wait have come to that meeting, too
-    expected = std::min(expected, alive.size());
-  }
-  if (here < static_cast<std::size_t>(options.least_nodes)) return last_call = Deadline::never(), false;
+  const auto least = static_cast<std::size_t>(options.least_nodes),
+             most = static_cast<std::size_t>(options.nodes);
+  if (attempt_ > 0) return here >= std::max(least, std::min(most, present(attempt_ - 1).size()));
+  if (here < least) return last_call = Deadline::never(), false;
   if (last_call.is_never()) last_call = after_s(options.last_call_s);
-  return here >= expected || last_call.passed();
+  return here >= most || last_call.passed();
 }
 
 Nodes::Round Nodes::wait_for_round(const Options& options, int arrival, Deadline deadline) {
-  Deadline last_call = Deadline::never(), silence = after_s(silence_s);
+  Deadline last_call = Deadline::never(), silence = after_s(late_after_s);
   while (true) {
     if (auto round = closed(attempt_)) return *round;
     std::vector<int> here = present(attempt_);
@@ -169,7 +168,7 @@ void Nodes::take_place(const Round& round) {
   std::vector<Member> members;
   for (const int arrival : round.arrivals)
     members.push_back(parse_member(
-        store_->get_text(board_.key(attempt_, fmt::format("member{}", arrival)), after_s(silence_s))));
+        store_->get_text(board_.key(attempt_, fmt::format("member{}", arrival)), after_s(late_after_s))));
   const Member& me = members[static_cast<std::size_t>(place_.node_rank)];
   place_.local_size = me.size;
   for (const Member& member : members) {

@@ -76,7 +76,7 @@ void Nodes::take_number(const Options& options) {
 
 void Nodes::wait_for_all(const Options& options, const std::vector<std::string>& sizes, Deadline deadline) {
   const auto arrived = [&] { return store_->add(key("nodes"), 0); };
-  const Deadline silence = Deadline::sooner(deadline, after_s(silence_s));
+  const Deadline silence = Deadline::sooner(deadline, after_s(late_after_s));
   for (const Deadline patience : {silence, deadline}) {
     try {
       return store_->wait(sizes, patience);

@@ -42,7 +42,7 @@ struct Board {
   bool all_have(int attempt, const std::string& mark) const;
 };
 
-inline constexpr double silence_s = 10;  // after this time distrun reports that nodes are missing
+inline constexpr double late_after_s = 10;  // after this time distrun reports that nodes are missing
 
 inline dist::Deadline after_s(double seconds) {
   return dist::Deadline::after(

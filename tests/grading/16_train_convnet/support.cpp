@@ -195,8 +195,8 @@ std::vector<Json> answers(const Watched& run) {
         "grading is not the CPU, although it has its name; fix: move the model and the inputs "
         "with .to(dist::get_device())");
   }
-  auto replies = run.answers({"all_reduce", "all_gather", "broadcast", "reduce", "gather", "scatter",
-                              "reduce_scatter", "all_to_all", "barrier"});
+  auto replies = run.answers({"DistributedDataParallel", "all_reduce", "all_gather", "broadcast", "reduce",
+                              "gather", "scatter", "reduce_scatter", "all_to_all", "barrier"});
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
     Json& reply = replies[rank];
     const Reads& reads = run.trained_on[rank];

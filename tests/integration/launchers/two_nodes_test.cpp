@@ -302,18 +302,19 @@ TEST_F(Elastic, ANodeThatComesLaterTakesPart) {
 }
 
 TEST_F(Elastic, TheRestGoesOnWhenANodeIsLostAndAnotherTakesItsPlace) {
-  Running a(node("1:3", {"--max-restarts", "1", "--rdzv-conf", "last_call_timeout=1"}));
-  Running b(node("1:3"));
-  ASSERT_TRUE(a.wait_for_output("of 2, attempt 0") && b.wait_for_output("of 2, attempt 0"));
+  Running a(node("1:3", {"--max-restarts", "1", "--rdzv-conf", "is_host=1,last_call_timeout=0"}));
+  ASSERT_TRUE(a.wait_for_output("rank 0 of 1, attempt 0"));
+  Running b(node("1:3", {"--rdzv-conf", "is_host=0"}));
+  ASSERT_TRUE(a.wait_for_output("of 2, attempt 1") && b.wait_for_output("of 2, attempt 1"));
   b.send_signal(SIGKILL);
-  ASSERT_TRUE(a.wait_for_output("rank 0 of 1, attempt 1"));
+  ASSERT_TRUE(a.wait_for_output("rank 0 of 1, attempt 2"));
   Running c(node("1:3", {"--nproc-per-node", "2"}));  // it costs no restart
   const Ran first = a.wait(20), third = c.wait(20);
   EXPECT_EQ(first.code, 0) << first.err;
   EXPECT_EQ(third.code, 0) << third.err;
   EXPECT_TRUE(contains(first.err, "is lost: its distrun has ended; restarting all ranks (1 of 1)"))
       << first.err;
-  EXPECT_TRUE(contains(first.out + third.out, "of 3, attempt 2")) << first.out << third.out;
+  EXPECT_TRUE(contains(first.out + third.out, "of 3, attempt 3")) << first.out << third.out;
 }
 
 TEST_F(Elastic, FailuresAreCountedAndTooFewNodesAreSaid) {

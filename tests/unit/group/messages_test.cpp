@@ -363,7 +363,7 @@ INSTANTIATE_TEST_SUITE_P(Of, LongQueue,
 // number, it would be a hundred times.
 TEST_P(LongQueue, CostsEachMessageTheSame) {
   REAL_RANKS_ONLY("it is about real time");
-  constexpr int few = 2000, many = 20000, tries = 3;
+  constexpr int few = 2000, many = 20000, tries = 2;
   run_ranks(3, [](int rank) {
     const auto best = [&](int count) {
       std::clock_t least = std::numeric_limits<std::clock_t>::max();
@@ -376,9 +376,14 @@ TEST_P(LongQueue, CostsEachMessageTheSame) {
       return static_cast<double>(least) / CLOCKS_PER_SEC;
     };
     fill(rank, few);
-    const double of_few = best(few), of_many = best(many);
-    if (rank != 2) return;
-    EXPECT_LT(of_many, 30 * of_few) << of_few << " s for the few";
+    double ratio = std::numeric_limits<double>::max();
+    for (int i = 0; i < tries; ++i) {  // all ranks measure; rank 2 alone judges
+      const double of_few = best(few);
+      ratio = std::min(ratio, best(many) / of_few);
+    }
+    if (rank == 2) {
+      EXPECT_LT(ratio, 30);
+    }
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "dist/mesh/placed.h"
 #include "dist/nn/clip_grad_norm.h"
 #include "dist/parallel/checkpoint/sharded_checkpoint.h"
 #include "dist/parallel/shard/fully_shard.h"

@@ -10,18 +10,13 @@
 
 namespace dist {
 
-void PrefaultedPages::Free::operator()(Word* words) const {
-  Word* const begin = words - 1;
-  ::munmap(begin, begin->load(std::memory_order_relaxed));
-}
+void PrefaultedPages::Free::operator()(Word* words) const { ::munmap(words, bytes); }
 
 PrefaultedPages::PrefaultedPages(std::byte* base, std::size_t bytes) : base_(base) {
-  const std::size_t mapped = (bytes / granule / granules_a_word + 2) * sizeof(Word);
+  const std::size_t mapped = (bytes / granule / granules_a_word + 1) * sizeof(Word);
   void* const begin = ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (begin == MAP_FAILED) throw std::bad_alloc();
-  auto* const words = static_cast<Word*>(begin);
-  words->store(mapped, std::memory_order_relaxed);
-  asked_for_.reset(words + 1);
+  asked_for_ = std::unique_ptr<Word, Free>(static_cast<Word*>(begin), Free{mapped});
 }
 
 // If the system refuses, pages are mapped when they are touched, as if this had not been called.

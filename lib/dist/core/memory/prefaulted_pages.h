@@ -44,12 +44,13 @@ class PrefaultedPages {
   void ask_for(std::size_t first, std::size_t last);
 
   struct Free {
+    std::size_t bytes;
     void operator()(Word* words) const;
   };
   std::byte* base_;
-  // A bit per granule; the word before them has the mapping's size. Mapped, because a rank has one for each
-  // peer: calloc() would clear all of it, and a page of it takes memory only once a bit there is set.
-  std::unique_ptr<Word, Free> asked_for_;
+  // A bit per granule. Mapped, because a rank has one for each peer: calloc() would clear all of it, and a
+  // page of it takes memory only once a bit there is set.
+  std::unique_ptr<Word, Free> asked_for_{nullptr, Free{0}};
 };
 
 }  // namespace dist

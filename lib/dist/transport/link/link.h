@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -109,8 +109,9 @@ class Link {
   void enqueue_piece();
   LinkMemory* const memory_;
   bool shut_ = false;
-  std::deque<OutFrame> queue_;
-  std::deque<Stream> streams_;  // served in turn, a piece each, when the queue is empty
+  // Lists: an empty one takes no memory, and a rank has a link to every other one.
+  std::list<OutFrame> queue_;
+  std::list<Stream> streams_;  // served in turn, a piece each, when the queue is empty
 };
 
 }  // namespace dist::net

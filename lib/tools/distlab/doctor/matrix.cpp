@@ -86,7 +86,7 @@ std::string backend_matrix() {
   };
   for (const dist::BackendEntry& entry : dist::backends()) {
     try {
-      (void)dist::find_backend(entry.name);
+      if (entry.name != "sim") (void)dist::find_backend(entry.name);  // it is asked on a virtual rank
       present.emplace_back(entry.name, answers_of(std::string(entry.name)));
     } catch (const dist::Error& error) {
       is_absent(entry.name, error.what());
