@@ -47,7 +47,7 @@ PyTorch (torchrun)|cmd:@torch|python3-torch|python3-torch|python-pytorch
 
 compiler='' compiler_note='' cmake_note='' node_note=''
 
-# Prints "gcc 12" or "clang 14" for a compiler that works, otherwise nothing.
+# Prints "gcc 12" or "clang 16" for a compiler that works, otherwise nothing.
 compiler_kind() {
   printf '#ifdef __clang__\nclang __clang_major__\n#else\ngcc __GNUC__\n#endif\n' |
     "$1" -x c++ -E -P - 2> /dev/null | tail -n 1
@@ -57,14 +57,14 @@ compiler_kind() {
 find_compiler() {
   local candidate kind version
   compiler='' compiler_note=''
-  for candidate in ${CXX:+"$CXX"} c++ g++ clang++ g++-{15,14,13,12} clang++-{20,19,18,17,16,15,14}; do
+  for candidate in ${CXX:+"$CXX"} c++ g++ clang++ g++-{15,14,13,12} clang++-{20,19,18,17,16}; do
     command -v "$candidate" > /dev/null || continue
     read -r kind version <<< "$(compiler_kind "$candidate")" || true
-    if [[ $kind == gcc && $version -ge 12 || $kind == clang && $version -ge 14 ]]; then
+    if [[ $kind == gcc && $version -ge 12 || $kind == clang && $version -ge 16 ]]; then
       compiler=$candidate
       return 0
     fi
-    compiler_note=${compiler_note:-"$candidate is ${kind:-not a compiler that works} ${version:-}: distlab needs g++ 12 or clang 14, or newer"}
+    compiler_note=${compiler_note:-"$candidate is ${kind:-not a compiler that works} ${version:-}: distlab needs g++ 12 or clang 16, or newer"}
   done
   return 1
 }

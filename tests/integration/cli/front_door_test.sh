@@ -323,7 +323,7 @@ expect 'exits 3' exits 3
 expect 'old CMake' says 'CMake 3.22.1 is too old, 3.25 is needed'
 stub g++ 'cat > /dev/null; echo gcc 9'
 DISTLAB_NO_INSTALL=1 door doctor
-expect 'old compiler' says 'g++ is gcc 9: distlab needs g++ 12 or clang 14'
+expect 'old compiler' says 'g++ is gcc 9: distlab needs g++ 12 or clang 16'
 stub g++-13 'cat > /dev/null; echo gcc 13'
 door doctor
 expect 'a newer one beside it is taken' called 'cmake --preset dev -DCMAKE_CXX_COMPILER=g\+\+-13'
