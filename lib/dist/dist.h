@@ -9,12 +9,15 @@
 //   }
 //
 //   $ distrun --nproc-per-node 4 ./program
+//
+// After `using namespace dist`, names such as data, nn and sim are namespaces of the library.
 #pragma once
 
 #include "dist/core/error.h"
 #include "dist/core/tensor.h"
 #include "dist/data/sampler.h"
 #include "dist/group/process_group.h"
+#include "dist/group/subgroups.h"
 #include "dist/launch/spawn.h"
 #include "dist/nn/nn.h"
 #include "dist/parallel/distributed_data_parallel.h"

@@ -40,17 +40,9 @@ class Work {
   }
   // Whether wait() would return or throw at once. Does not block.
   bool is_completed() { return !state_ || state_->is_completed(); }
-  // The error that wait() throws; null while the operation goes on, and after it has ended well. Does not
+  // The error that wait() throws; null while the operation goes on, and after it has succeeded. Does not
   // block.
-  std::exception_ptr exception() {
-    if (!is_completed()) return nullptr;
-    try {
-      wait();
-    } catch (...) {
-      return std::current_exception();
-    }
-    return nullptr;
-  }
+  std::exception_ptr exception();
   // Whether it has ended, and without an error. Does not block.
   bool is_success() { return is_completed() && !exception(); }
   // After a receive has completed: the global rank it came from; otherwise -1.

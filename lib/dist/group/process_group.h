@@ -132,16 +132,6 @@ struct SplitOptions {
 ProcessGroup split_group(int color, int key = 0, const SplitOptions& options = {},
                          Caller at = Caller::here());
 
-// Cuts the parent into groups of `group_size` ranks that follow one another, and returns this rank's. Every
-// rank of the parent must call it. Throws Error{invalid_argument} if group_size does not divide its size, and
-// Error{mismatch}, on all ranks, if they pass different ones.
-ProcessGroup new_subgroups(int group_size, const SplitOptions& options = {}, Caller at = Caller::here());
-// One group for each list of global ranks, and returns this rank's; a rank in none of the lists gets a handle
-// without members. Every rank of the parent must call it with the same lists (Error{mismatch}); no rank is in
-// two of them.
-ProcessGroup new_subgroups_by_enumeration(const std::vector<std::vector<int>>& lists,
-                                          const SplitOptions& options = {}, Caller at = Caller::here());
-
 // Options of the operations below. `.tag` is for point-to-point operations only, `.algorithm` for collectives
 // only; a call refuses the other one.
 struct Options {
@@ -249,30 +239,6 @@ inline Work all_to_all_single(Tensor& out, const Tensor& in, const Options& opti
   return all_to_all_single(out, in, {}, {}, options, at);
 }
 
-// Strings and bytes of any length; no tensor has to be prepared. They throw the same errors as the operations
-// above. send_object sends two messages, as send() does: the length, then the bytes.
-void send_object(const std::string& object, int dst, const Options& options = {}, Caller at = Caller::here());
-// Returns the global rank that sent the object, as torch's recv_object_list does.
-int recv_object(std::string& object, int src, const Options& options = {}, Caller at = Caller::here());
-int recv_object(std::string& object, const Options& options = {},
-                Caller at = Caller::here());  // from any rank
-// Several at once. The receiver's list becomes the sender's. Returns the global rank that sent it.
-void send_object_list(const std::vector<std::string>& objects, int dst, const Options& options = {},
-                      Caller at = Caller::here());
-int recv_object_list(std::vector<std::string>& objects, int src, const Options& options = {},
-                     Caller at = Caller::here());
-int recv_object_list(std::vector<std::string>& objects, const Options& options = {},
-                     Caller at = Caller::here());  // from any rank
-// After the call `object` is src's string on every rank.
-void broadcast_object(std::string& object, int src, const Options& options = {}, Caller at = Caller::here());
-// Returns one string per rank, in rank order, on every rank.
-std::vector<std::string> all_gather_object(const std::string& object, const Options& options = {},
-                                           Caller at = Caller::here());
-// Returns one string per rank on dst, and an empty list on the other ranks.
-std::vector<std::string> gather_object(const std::string& object, int dst, const Options& options = {},
-                                       Caller at = Caller::here());
-// On src, `objects` holds one string per rank; on the other ranks it is empty. Returns this rank's string.
-std::string scatter_object(const std::vector<std::string>& objects, int src, const Options& options = {},
-                           Caller at = Caller::here());
-
 }  // namespace dist
+
+#include "dist/group/objects.h"  // strings instead of tensors

@@ -1,5 +1,6 @@
 // new_subgroups() and its kind: what all ranks pass is compared, then split_group() makes the groups.
-#include <algorithm>
+#include "dist/group/subgroups.h"
+
 #include <map>
 #include <optional>
 
@@ -8,7 +9,6 @@
 #include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/group/check_same.h"
-#include "dist/group/process_group.h"
 
 namespace dist {
 

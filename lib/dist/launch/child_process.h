@@ -31,7 +31,6 @@ class ChildProcess {
   std::optional<RankResult> read_report();  // what has arrived since the last call; never blocks
   bool reap();                              // whether it has ended; never blocks
   bool is_reaped() const { return reaped_; }
-  int pid() const { return pid_; }
   int status() const { return status_; }  // after reap(), as waitpid(2) gives it
   void kill();
   void abandon();  // for a sibling that inherited this object: it must not kill

@@ -26,15 +26,12 @@
 #include "dist/trace/parts.h"
 
 namespace dist {
+namespace {
 
 class Family {
  public:
   Family(int n, Timeout grace)
-      : n_(n), grace_(grace), address_("unix://@distlab-spawn-" + random_word()), token_(random_word()) {
-    open_standard_streams();  // before anything else is opened
-    make_room_for_descriptors(n, "spawn");
-    heard_.emplace();
-  }
+      : n_(n), grace_(grace), address_("unix://@distlab-spawn-" + random_word()), token_(random_word()) {}
 
   // The ranks are forked before the store exists, so that they inherit neither its thread's locks nor its
   // sockets; they wait at a gate until it does.
@@ -55,12 +52,11 @@ class Family {
       fail_errno(Errc::resource, errno, "spawn: eventfd");
   }
 
-  // Throws the root cause if a rank failed. Returns false if `until` passes first.
-  bool wait(Deadline until) {
+  // Throws the root cause if a rank failed.
+  void wait() {
     while (!std::ranges::all_of(children_, &ChildProcess::is_reaped)) {
-      wait_for_news(until);
+      wait_for_news();
       look();
-      if (until.passed()) return std::ranges::all_of(children_, &ChildProcess::is_reaped) && end();
       if (deadline_.passed()) {
         too_late_ = true;
         failures_.log_late(children_, grace_);
@@ -68,22 +64,10 @@ class Family {
         deadline_ = Deadline::never();
       }
     }
-    return end();
-  }
-
-  std::vector<int> pids() const {
-    std::vector<int> numbers;
-    for (const ChildProcess& child : children_) numbers.push_back(child.pid());
-    return numbers;
+    failures_.raise_first();
   }
 
  private:
-  bool end() {
-    trace_.reset();
-    failures_.raise_first();
-    return true;
-  }
-
   int run_child(int rank, const RankFunction& fn, int report_fd) {
     LaunchInfo launch = spawned_rank(rank, n_);
     launch.store_address = address_;
@@ -98,7 +82,7 @@ class Family {
     return result.threw ? 1 : 0;
   }
 
-  void wait_for_news(Deadline until) {
+  void wait_for_news() {
     constexpr int tick_ms = 5;  // for kernels that cannot say when a process ends
     std::vector<pollfd> events;
     bool blind = false;
@@ -110,7 +94,7 @@ class Family {
       else
         blind = true;
     }
-    poll(events.data(), events.size(), blind ? tick_ms : Deadline::sooner(deadline_, until).poll_ms());
+    poll(events.data(), events.size(), blind ? tick_ms : deadline_.poll_ms());
   }
 
   // A rank that has reported is not judged by its exit code as well.
@@ -148,9 +132,6 @@ class Family {
   const int n_;
   const Timeout grace_;
   const std::string address_, token_;
-  // Joined when all ranks have ended, in whatever way, and even if nothing catches what is thrown then.
-  std::optional<trace::JoinedTrace> trace_{std::in_place, process_environment("DIST_TRACE").value_or(""), n_};
-  std::optional<HeardChildren> heard_;  // from before the ranks are started until they are reaped
   std::unique_ptr<StoreServer> server_;
   std::deque<ChildProcess> children_;
   Failures failures_;
@@ -158,43 +139,31 @@ class Family {
   bool too_late_ = false;  // the rest were killed here
 };
 
-namespace {
-
-void expect_sensible(int n, const std::function<void(int rank)>& fn) {
-  if (n < 1) fail(Errc::invalid_argument, "spawn: {} ranks were asked for; at least one is needed", n);
-  if (!fn) fail(Errc::invalid_argument, "spawn: there is no function to call");
+void spawn_processes(int n, const RankFunction& fn, Timeout grace) {
+  open_standard_streams();  // before anything else is opened
+  make_room_for_descriptors(n, "spawn");
+  const HeardChildren heard;  // from before they are started until they are reaped
+  Family family(n, grace);
+  family.start(fn);
+  family.wait();
 }
 
 }  // namespace
 
 void spawn(int n, const std::function<void(int rank)>& fn, const SpawnOptions& options) {
-  expect_sensible(n, fn);
+  if (n < 1) fail(Errc::invalid_argument, "spawn: {} ranks were asked for; at least one is needed", n);
+  if (!fn) fail(Errc::invalid_argument, "spawn: there is no function to call");
   if (const auto asked = simulation_asked(process_environment)) return spawn_simulated(n, fn, *asked);
-  if (options.as == Ranks::processes) return spawn_async(n, fn, options).join();
-  const trace::JoinedTrace trace(process_environment("DIST_TRACE").value_or(""), n);
-  spawn_threads(n, fn);
+  // Joined when all ranks have ended, in whatever way, and even if nothing catches what is thrown here.
+  std::optional<trace::JoinedTrace> trace(std::in_place, process_environment("DIST_TRACE").value_or(""), n);
+  try {
+    options.as == Ranks::processes ? spawn_processes(n, fn, options.grace) : spawn_threads(n, fn);
+  } catch (...) {
+    trace.reset();
+    throw;
+  }
 }
 
 void spawn(int n, const std::function<void(int rank)>& fn, Ranks as) { spawn(n, fn, SpawnOptions{.as = as}); }
-
-SpawnedRanks spawn_async(int n, const std::function<void(int rank)>& fn, const SpawnOptions& options) {
-  expect_sensible(n, fn);
-  if (options.as != Ranks::processes)
-    fail(Errc::unsupported, "spawn_async: ranks that are threads; start a thread that calls spawn()");
-  if (simulation_asked(process_environment))
-    fail(Errc::unsupported, "spawn_async: DIST_SIM is set, and virtual ranks run in the call; use spawn()");
-  auto family = std::make_unique<Family>(n, options.grace);
-  family->start(fn);
-  return SpawnedRanks(std::move(family));
-}
-
-SpawnedRanks::SpawnedRanks(std::unique_ptr<Family> family) : family_(std::move(family)) {}
-SpawnedRanks::SpawnedRanks(SpawnedRanks&&) noexcept = default;
-SpawnedRanks& SpawnedRanks::operator=(SpawnedRanks&&) noexcept = default;
-SpawnedRanks::~SpawnedRanks() = default;
-
-bool SpawnedRanks::join(Timeout timeout) { return family_->wait(Deadline::after(timeout)); }
-
-std::vector<int> SpawnedRanks::pids() const { return family_->pids(); }
 
 }  // namespace dist

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
-#include <vector>
 
 #include "dist/core/deadline.h"
 
@@ -28,35 +26,9 @@ struct SpawnOptions {
 // failed.
 //
 // With the environment variable DIST_SIM, for instance "ranks=1024,topology=summit", ranks are virtual
-// instead, as in sim::run (launch/spawn_simulated.h; ./distlab sim ./program sets it).
+// instead (and without `ranks=` there are n), as in sim::run (launch/spawn_simulated.h; ./distlab sim ./program sets it).
 void spawn(int n, const std::function<void(int rank)>& fn, const SpawnOptions& options = {});
 // The same with default options.
 void spawn(int n, const std::function<void(int rank)>& fn, Ranks as);
-
-class Family;
-
-// Ranks that spawn_async() has started, all of them processes. For the thread that has started them: they die
-// with it.
-class SpawnedRanks {
- public:
-  explicit SpawnedRanks(std::unique_ptr<Family> family);
-  SpawnedRanks(SpawnedRanks&&) noexcept;
-  SpawnedRanks& operator=(SpawnedRanks&&) noexcept;
-  ~SpawnedRanks();  // kills those that still run
-
-  // Waits until all have ended; throws what spawn() throws.
-  void join() { (void)join(no_timeout); }
-  // The same, but returns false when some still run after `timeout`; call it again.
-  bool join(Timeout timeout);
-  std::vector<int> pids() const;  // their process numbers, by rank
-
- private:
-  std::unique_ptr<Family> family_;
-};
-
-// Starts n ranks and returns, as torch.multiprocessing.spawn(join=False). A rank that fails is noticed in
-// join(). Throws Error{unsupported} for threads and with DIST_SIM.
-[[nodiscard]] SpawnedRanks spawn_async(int n, const std::function<void(int rank)>& fn,
-                                       const SpawnOptions& options = {});
 
 }  // namespace dist

@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <map>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "dist/nn/runs.h"
@@ -38,18 +40,27 @@ StateDict Adam::common_state() const { return {{"step", zeros({}, DType::i64, cp
 
 std::vector<std::string> Adam::state_names() const { return {"exp_avg", "exp_avg_sq"}; }
 
-void Adam::begin_late(std::size_t i, StateDict& state) const {
-  state.push_back({own_step(i), zeros({}, DType::i64, cpu)});
+void Adam::add_own_step(std::size_t i, bool late, StateDict& state) const {
+  if (find(state, own_step(i))) return;
+  state.push_back({own_step(i), full({}, late ? 0 : state[0].tensor.item<std::int64_t>(), DType::i64, cpu)});
+}
+
+// By parameter; they come last in the state. Undefined where a parameter has taken as many as the others.
+std::vector<Tensor> Adam::own_steps(const StateDict& state) const {
+  constexpr std::string_view prefix = "step.";
+  std::vector<Tensor> own(parameters().size());
+  for (std::size_t at = state.size(); at-- > 0 && state[at].name.starts_with(prefix);)
+    own.at(static_cast<std::size_t>(std::stoul(state[at].name.substr(prefix.size())))) = state[at].tensor;
+  return own;
 }
 
 // Parameters that have taken equally many steps are updated together: usually all.
 void Adam::step_on(StateDict& state) {
   const std::int64_t steps = ++state[0].tensor.data<std::int64_t>()[0];
-  const bool has_own_steps = state.back().name.starts_with("step.");  // they come last
+  const std::vector<Tensor> own_of = own_steps(state);
   std::map<std::int64_t, std::vector<AdamItem>> lists;
   for (std::size_t i = 0; i < parameters().size(); ++i) {
-    const Tensor* const found = has_own_steps ? find(state, own_step(i)) : nullptr;
-    Tensor own = found ? *found : Tensor();
+    Tensor own = own_of[i];
     if (!is_trained(i)) {
       if (has_state(i) && !own.is_defined())
         state.push_back({own_step(i), full({}, steps - 1, DType::i64, cpu)});

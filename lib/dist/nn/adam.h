@@ -37,7 +37,8 @@ class Adam : public Optimizer {
  private:
   StateDict common_state() const override;
   std::vector<std::string> state_names() const override;
-  void begin_late(std::size_t i, StateDict& state) const override;
+  void add_own_step(std::size_t i, bool late, StateDict& state) const override;
+  std::vector<Tensor> own_steps(const StateDict& state) const;
   void step_on(StateDict& state) override;
 
   AdamOptions options_;

@@ -149,7 +149,7 @@ void Optimizer::use(StateDict state, const Having& having) {
 }
 
 // Parameters that are trained and have no state get it; the others keep theirs.
-void Optimizer::make_state() {
+void Optimizer::make_state(bool own_steps) {
   for (Parameter* const parameter : parameters_) parameter->notify(Parameter::Event::settle);
   Having having(parameters_.size());
   std::vector<std::size_t> late;
@@ -157,7 +157,7 @@ void Optimizer::make_state() {
     having[i] = has_state(i) || is_trained(i);
     if (having[i] && !has_state(i)) late.push_back(i);
   }
-  if (late.empty()) return;
+  if (late.empty() && !own_steps) return;
   const StateDict before = std::move(state_);
   StateDict state = first_state(having);
   for (auto& [name, tensor] : state)
@@ -165,7 +165,9 @@ void Optimizer::make_state() {
   for (const NamedTensor& entry : before)
     if (!find(state, entry.name)) state.push_back(entry);
   if (!before.empty())
-    for (const std::size_t i : late) begin_late(i, state);
+    for (const std::size_t i : late) add_own_step(i, true, state);
+  for (std::size_t i = 0; own_steps && i < parameters_.size(); ++i)
+    if (having[i]) add_own_step(i, false, state);
   use(std::move(state), having);
 }
 

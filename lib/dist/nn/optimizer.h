@@ -61,7 +61,9 @@ class Optimizer {
   const StateDict& state_dict() const { return state_; }
   // Makes the state that the next step() would begin with, of parameters that are trained and have none:
   // something to load a checkpoint into. Master weights are those of the parameters as they are now.
-  void make_state();
+  // `own_steps`: every parameter also gets a step count of its own ("step.3"), as one has that was trained
+  // later than the others.
+  void make_state(bool own_steps = false);
   // Copies; the next step() continues from it. Throws Error{invalid_argument} for the state of other
   // parameters or of another optimizer, and names a parameter that is trained and was not when the state was
   // saved; then nothing has changed.
@@ -78,8 +80,11 @@ class Optimizer {
   // parameter with state, tensors of these names, 0 at first ("exp_avg"), and then the master weights.
   virtual StateDict common_state() const { return {}; }
   virtual std::vector<std::string> state_names() const = 0;
-  // Parameter i has got its state after steps of others.
-  virtual void begin_late(std::size_t i, StateDict& state) const { (void)i, (void)state; }
+  // Parameter i gets a step count of its own, unless it has one: `late` 0, since it has got its state after
+  // steps of others, otherwise that of all.
+  virtual void add_own_step(std::size_t i, bool late, StateDict& state) const {
+    (void)i, (void)late, (void)state;
+  }
   virtual void step_on(StateDict& state) = 0;
   // The name of how many steps parameter i has taken, where that is not what the others have.
   static std::string own_step(std::size_t i) { return "step." + std::to_string(i); }

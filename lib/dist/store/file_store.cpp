@@ -36,11 +36,10 @@ class FileStore final : public Store {
   ~FileStore() override {
     if (expected_users_ > 0 && getpid() == owner_) leave();
   }
-  using Store::append;
   using Store::set;
 
   void set(std::string_view key, ConstBytes value) override {
-    change([&] { record(Change::set, key, value); });
+    change([&] { append(Change::set, key, value); });
   }
 
   Bytes get(std::string_view key, Deadline deadline) override {
@@ -50,15 +49,11 @@ class FileStore final : public Store {
     return value;
   }
 
-  void append(std::string_view key, ConstBytes value) override {
-    change([&] { record(Change::set, key, appended_to(key, map_.find(key), value)); });
-  }
-
   std::int64_t add(std::string_view key, std::int64_t delta) override {
     std::int64_t sum = 0;
     change([&] {
       sum = add_to(key, map_.find(key), delta);
-      record(Change::set, key, to_bytes(std::to_string(sum)));
+      append(Change::set, key, to_bytes(std::to_string(sum)));
     });
     return sum;
   }
@@ -66,7 +61,7 @@ class FileStore final : public Store {
   Bytes compare_set(std::string_view key, ConstBytes expected, ConstBytes desired) override {
     Bytes now;
     change([&] {
-      if (matches(map_.find(key), expected)) record(Change::set, key, desired);
+      if (matches(map_.find(key), expected)) append(Change::set, key, desired);
       value_if_there(key, now);
     });
     return now;
@@ -86,7 +81,7 @@ class FileStore final : public Store {
     bool existed = false;
     change([&] {
       existed = map_.find(key) != nullptr;
-      if (existed) record(Change::remove, key, {});
+      if (existed) append(Change::remove, key, {});
     });
     return existed;
   }
@@ -143,7 +138,7 @@ class FileStore final : public Store {
     f();
   }
 
-  void record(Change kind, std::string_view key, ConstBytes value) {
+  void append(Change kind, std::string_view key, ConstBytes value) {
     const Bytes frame = wire::Writer(kind).put(key).put(value).finish();
     const ConstBytes record = ConstBytes(frame).subspan(wire::prefix_bytes);
     if (record.size() > wire::max_frame) {
@@ -183,7 +178,7 @@ class FileStore final : public Store {
     const bool was_left_behind = entered_ > left_ || (entered_ > 0 && entered_ < expected_users_);
     if (was_left_behind && log_.is_alone()) begin_anew();
     log_.be_present();
-    record(Change::enter, "", {});
+    append(Change::enter, "", {});
     return true;
   }
 
@@ -200,7 +195,7 @@ class FileStore final : public Store {
     try {
       const auto lock = log_.lock_exclusive(Deadline::after(farewell_patience));
       read_news();
-      record(Change::leave, "", {});
+      append(Change::leave, "", {});
       const bool is_last = left_ == entered_ || log_.is_alone();  // the others may have been killed
       if (is_last && entered_ >= expected_users_) log_.remove();  // users may leave and come back
     } catch (const std::exception& error) {

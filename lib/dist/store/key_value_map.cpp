@@ -47,16 +47,6 @@ std::int64_t add_to(std::string_view key, const Bytes* current, std::int64_t del
   return sum;
 }
 
-Bytes appended_to(std::string_view key, const Bytes* current, ConstBytes value) {
-  constexpr std::size_t most = std::size_t{60} << 20;  // a message of the protocol can hold 64 MiB
-  Bytes all = current ? *current : Bytes{};
-  if (all.size() + value.size() > most)
-    fail(Errc::invalid_argument, "store: append() of {} bytes to key '{}', which has {}; there can be {}",
-         value.size(), key, all.size(), most);
-  all.insert(all.end(), value.begin(), value.end());
-  return all;
-}
-
 bool matches(const Bytes* current, ConstBytes expected) {
   return current ? std::ranges::equal(*current, expected) : expected.empty();
 }

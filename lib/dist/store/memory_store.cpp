@@ -10,7 +10,6 @@ namespace {
 
 class MemoryStore final : public Store {
  public:
-  using Store::append;
   using Store::set;
 
   void set(std::string_view key, ConstBytes value) override {
@@ -23,11 +22,6 @@ class MemoryStore final : public Store {
     auto lock = enter();
     wait_for(lock, keys, deadline);
     return *map_.find(key);
-  }
-
-  void append(std::string_view key, ConstBytes value) override {
-    const auto lock = enter();
-    put(key, appended_to(key, map_.find(key), value));
   }
 
   std::int64_t add(std::string_view key, std::int64_t delta) override {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "dist/core/fail.h"
-
 namespace dist {
 
 Bytes to_bytes(std::string_view text) {
@@ -19,14 +17,6 @@ std::string to_string(ConstBytes bytes) {
 
 void Store::set(std::string_view key, std::string_view text) { set(key, std::as_bytes(std::span(text))); }
 
-void Store::append(std::string_view, ConstBytes) {
-  fail(Errc::unsupported, "store {}: append() is not possible here", where());
-}
-
-void Store::append(std::string_view key, std::string_view text) {
-  append(key, std::as_bytes(std::span(text)));
-}
-
 std::string Store::get_text(std::string_view key, Deadline deadline) { return to_string(get(key, deadline)); }
 
 PrefixStore::PrefixStore(std::string prefix, std::shared_ptr<Store> inner)
@@ -41,8 +31,6 @@ Bytes PrefixStore::get(std::string_view key, Deadline deadline) { return inner_-
 std::vector<Bytes> PrefixStore::multi_get(std::span<const std::string> keys, Deadline deadline) {
   return inner_->multi_get(full(keys), deadline);
 }
-
-void PrefixStore::append(std::string_view key, ConstBytes value) { inner_->append(full(key), value); }
 
 std::int64_t PrefixStore::add(std::string_view key, std::int64_t delta) {
   return inner_->add(full(key), delta);

@@ -37,11 +37,6 @@ class Store {
   // Adds `delta` to the counter `key` (0 if absent) and returns the sum. Throws Error{invalid_argument} if
   // the value there is not a number.
   virtual std::int64_t add(std::string_view key, std::int64_t delta) = 0;
-  // Adds `value` at the end of the value of `key`, which may be absent. Throws Error{invalid_argument} if the
-  // result were longer than 60 MiB, Error{unsupported} by a store of a program's own that does not override
-  // it.
-  virtual void append(std::string_view key, ConstBytes value);
-  void append(std::string_view key, std::string_view text);  // the same
   // Sets `key` to `desired` if its value is `expected`, or if it is absent and `expected` is empty. Returns
   // the value that is there afterwards (empty if the key is still absent).
   virtual Bytes compare_set(std::string_view key, ConstBytes expected, ConstBytes desired) = 0;
@@ -73,10 +68,8 @@ class PrefixStore final : public Store {
  public:
   // `inner` stays alive as long as this.
   PrefixStore(std::string prefix, std::shared_ptr<Store> inner);
-  using Store::append;
   using Store::set;
   void set(std::string_view key, ConstBytes value) override;
-  void append(std::string_view key, ConstBytes value) override;
   Bytes get(std::string_view key, Deadline deadline) override;
   std::vector<Bytes> multi_get(std::span<const std::string> keys, Deadline deadline) override;
   std::int64_t add(std::string_view key, std::int64_t delta) override;

@@ -43,18 +43,6 @@ void StoreService::handle(ClientId from, ConstBytes request, Answers& answers) {
         return answer(std::move(Writer(Status::invalid).put(std::string_view(error.what()))));
       }
     }
-    case Command::append: {
-      const auto key = in.text();
-      const auto value = in.bytes();
-      in.expect_end();
-      try {
-        const Bytes all = appended_to(key, map_.find(key), value);
-        answer(Writer(Status::ok));
-        return put(key, all, answers);
-      } catch (const Error& error) {
-        return answer(std::move(Writer(Status::invalid).put(std::string_view(error.what()))));
-      }
-    }
     case Command::compare_set: {
       const auto key = in.text();
       const auto expected = in.bytes(), desired = in.bytes();

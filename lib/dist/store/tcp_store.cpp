@@ -40,7 +40,6 @@ class TcpStore final : public Store {
     if (getpid() != owner_) return;
     for (auto& connection : idle_) connection.shut_down();
   }
-  using Store::append;
   using Store::set;
 
   void set(std::string_view key, ConstBytes value) override {
@@ -59,10 +58,6 @@ class TcpStore final : public Store {
     std::vector<Bytes> values;
     while (values.size() < keys.size()) values.push_back(next_value(in));
     return values;
-  }
-
-  void append(std::string_view key, ConstBytes value) override {
-    call(Writer(Command::append).put(key).put(value).finish(), patience());
   }
 
   std::int64_t add(std::string_view key, std::int64_t delta) override {

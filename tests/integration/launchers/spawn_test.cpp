@@ -1,6 +1,7 @@
 // spawn with processes: results, failures, and nothing left behind.
 #include <atomic>
 #include <filesystem>
+#include <future>
 #include <thread>
 
 #include <fcntl.h>
@@ -306,44 +307,22 @@ TEST(SpawnNested, RanksThatAreThreadsMaySpawnProcesses) {
   EXPECT_EQ(worlds[1], 3);
 }
 
-TEST(SpawnAsync, RanksGoOnWhileTheCallerDoesSomethingElse) {
+// What torch.multiprocessing.spawn(join=False) does.
+TEST(Spawn, InAThreadOfItsOwnLeavesTheCallerFree) {
   SharedNumbers numbers;
-  dist::SpawnedRanks ranks = dist::spawn_async(3, [&](int rank) {
-    dist::init_process_group();
-    while (numbers[3] == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    auto t = dist::ones({1}, dist::DType::i32);
-    dist::all_reduce(t);
-    numbers[rank] = t.data<int>()[0];
+  auto ranks = std::async(std::launch::async, [&] {
+    dist::spawn(3, [&](int rank) {
+      dist::init_process_group();
+      while (numbers[3] == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      auto t = dist::ones({1}, dist::DType::i32);
+      dist::all_reduce(t);
+      numbers[rank] = t.data<int>()[0];
+    });
   });
-  EXPECT_EQ(ranks.pids().size(), 3u);
-  for (const int pid : ranks.pids()) EXPECT_EQ(kill(pid, 0), 0);
-  EXPECT_FALSE(ranks.join(std::chrono::milliseconds(20)));
+  EXPECT_EQ(ranks.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
   numbers[3] = 1;
-  ranks.join();
-  EXPECT_TRUE(ranks.join(dist::Timeout::zero())) << "once more";
+  ranks.get();
   for (int rank = 0; rank < 3; ++rank) EXPECT_EQ(numbers[rank], 3);
-}
-
-TEST(SpawnAsync, AFailureIsToldWhenItIsJoinedAndWhoIsDroppedIsKilled) {
-  std::vector<int> pids;
-  {
-    dist::SpawnedRanks ranks = dist::spawn_async(2,
-                                                 [](int rank) {
-                                                   if (rank == 1) throw std::runtime_error("no more");
-                                                   pause();
-                                                 },
-                                                 {.grace = std::chrono::milliseconds(100)});
-    try {
-      ranks.join();
-      ADD_FAILURE() << "rank 1 has failed";
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find("rank 1: no more"), std::string::npos) << error.what();
-    }
-    dist::SpawnedRanks dropped = dist::spawn_async(2, [](int) { pause(); });
-    pids = dropped.pids();
-  }
-  for (const int pid : pids) EXPECT_NE(kill(pid, 0), 0);
-  EXPECT_THROW((void)dist::spawn_async(2, [](int) {}, {.as = dist::Ranks::threads}), Error);
 }
 
 }  // namespace

@@ -377,7 +377,7 @@ TEST_P(LongQueue, CostsEachMessageTheSame) {
     };
     fill(rank, few);
     double ratio = std::numeric_limits<double>::max();
-    for (int i = 0; i < tries; ++i) {  // all ranks measure; rank 2 alone judges
+    for (int i = 0; i < tries; ++i) {  // all ranks measure, rank 2 compares
       const double of_few = best(few);
       ratio = std::min(ratio, best(many) / of_few);
     }

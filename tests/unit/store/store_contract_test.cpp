@@ -243,23 +243,6 @@ TEST_P(StoreContract, ABarrierOfTurnsRunsThrough) {
   EXPECT_EQ(store->get_text("round9/count", soon()), "4");
 }
 
-TEST_P(StoreContract, AppendsOfSeveralUsersAreAllThere) {
-  store->append("log", "");
-  std::vector<std::thread> threads;
-  for (int u = 0; u < 4; ++u)
-    threads.emplace_back([own = fixture->handle()] {
-      for (int i = 0; i < 25; ++i) own->append("log", "x");
-    });
-  for (auto& thread : threads) thread.join();
-  EXPECT_EQ(store->get_text("log", soon()), std::string(100, 'x'));
-  store->append("log", "end");
-  EXPECT_EQ(store->get_text("log", soon()), std::string(100, 'x') + "end");
-  const std::string half(std::size_t{31} << 20, 'y');
-  store->append("long", half);
-  expect_error(Errc::invalid_argument, {"long'", "there can be"}, [&] { store->append("long", half); });
-  EXPECT_EQ(store->get("long", soon()).size(), half.size()) << "the refused one has changed nothing";
-}
-
 TEST_P(StoreContract, QueuesAreFirstInFirstOut) {
   store->queue_push("q", "one");
   store->queue_push("q", "");

@@ -39,7 +39,8 @@ Reading planned(const fs::path& folder, const Pieces& pieces) {
   reading.tensors = read_index(reading.from);
   const std::string from = reading.from.string();
   for (const Piece& p : pieces) {
-    const auto found = reading.tensors.find(p.name);
+    auto found = reading.tensors.find(p.name);
+    if (found == reading.tensors.end()) found = reading.tensors.find(p.fallback);
     if (found == reading.tensors.end())
       fail(Errc::invalid_argument, "{} has no \"{}\"; does it belong to another model?", from, p.name);
     const SavedTensor& entry = found->second;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <map>
 
 #include "dist/core/fail.h"
@@ -109,13 +110,12 @@ Pieces gradient_pieces_of(nn::Module& module) {
   return pieces;
 }
 
-// The optimizer calls the state of its parameter 3 "3.exp_avg", and how many steps it has taken, where that
-// is not what the others have, "step.3".
+// The optimizer calls the state of its parameter 3 "3.exp_avg", and how many steps it has taken "step.3".
 Pieces pieces_of(nn::Optimizer& optimizer, std::span<nn::Module* const> modules) {
   const std::vector<std::string> names = names_of(optimizer, modules);
   constexpr std::string_view own_step = "step.";
   Pieces pieces;
-  optimizer.make_state();
+  optimizer.make_state(true);
   for (const auto& [key, tensor] : optimizer.state_dict()) {
     const bool is_step = key.starts_with(own_step);
     std::size_t i = 0;
@@ -123,9 +123,12 @@ Pieces pieces_of(nn::Optimizer& optimizer, std::span<nn::Module* const> modules)
     const auto [rest, error] = std::from_chars(key.data() + (is_step ? own_step.size() : 0), end, i);
     if (error != std::errc())
       pieces.push_back(all_of("optimizer." + key, tensor));
-    else if (is_step)
-      pieces.push_back(all_of("optimizer.step." + names.at(i), tensor));
-    else
+    else if (is_step) {
+      const Placed* const placed = placed_of(*optimizer.parameters()[i]);
+      const bool is_copy = placed && !placed->copy_of.empty();
+      pieces.push_back(all_of("optimizer.step." + (is_copy ? placed->copy_of : names.at(i)), tensor));
+      pieces.back().fallback = "optimizer.step";  // an older checkpoint, of parameters that were all trained
+    } else
       add_pieces(pieces, "optimizer" + std::string(rest, end) + ".", names.at(i), *optimizer.parameters()[i],
                  tensor);
   }
@@ -135,6 +138,12 @@ Pieces pieces_of(nn::Optimizer& optimizer, std::span<nn::Module* const> modules)
 Pieces pieces_of(nn::Optimizer& optimizer, nn::Module& module) {
   nn::Module* const one = &module;
   return pieces_of(optimizer, std::span(&one, 1));
+}
+
+Pieces all_pieces_of(nn::Module& module, nn::Optimizer& optimizer) {
+  Pieces all = pieces_of(module), state = pieces_of(optimizer, module);
+  std::ranges::move(state, std::back_inserter(all));
+  return all;
 }
 
 std::int64_t copy_common(const Piece& from, const Piece& to) {

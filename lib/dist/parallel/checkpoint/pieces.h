@@ -21,6 +21,7 @@ struct Piece {
   Shape offset;  // one number per axis
   bool may_differ =
       false;  // between ranks that have the same box: a buffer, of which the first rank's counts
+  std::string fallback = {};  // loaded where a checkpoint has no tensor of this name
 };
 using Pieces = std::vector<Piece>;
 
@@ -31,12 +32,16 @@ Pieces pieces_of(nn::Module& module);
 // The gradients in the same way.
 Pieces gradient_pieces_of(nn::Module& module);
 // The optimizer's state: "optimizer.exp_avg.NAME" with the boxes of the module's parameter NAME; and what
-// does not belong to a parameter ("optimizer.step") whole. Makes the state of an optimizer before its first
-// step (Optimizer::make_state), so that a checkpoint can be loaded into it. A ZeroOptimizer's state is that
-// of its local().
+// does not belong to a parameter ("optimizer.step") whole. Each parameter has a step count of its own, since
+// it may have been frozen for a time. Makes the state of an optimizer before its first step
+// (Optimizer::make_state), so that a checkpoint can be loaded into it. A ZeroOptimizer's state is that of its
+// local().
 Pieces pieces_of(nn::Optimizer& optimizer, nn::Module& module);
 // The same for an optimizer of several modules, such as the stages of a pipeline.
 Pieces pieces_of(nn::Optimizer& optimizer, std::span<nn::Module* const> modules);
+
+// Both, in one list, as save_sharded() needs them: a second save into a folder replaces the first one.
+Pieces all_pieces_of(nn::Module& module, nn::Optimizer& optimizer);
 
 // Copies the elements that two boxes of one tensor have in common from one to the other; returns how many.
 std::int64_t copy_common(const Piece& from, const Piece& to);

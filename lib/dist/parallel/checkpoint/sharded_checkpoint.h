@@ -7,6 +7,8 @@
 //                                 rank-00000.safetensors, ...: the pieces; one rank writes a piece that
 //                                 several ranks have
 //
+//   save_sharded("run", all_pieces_of(model, optimizer));   // and load_sharded() with the same pieces
+//
 // A save that is killed leaves the previous one in force; the next save removes what is left of it. Nothing
 // else in the folder is touched. A save that begins in a folder in which this job's previous one is not
 // finished finishes that one first. One job per folder at a time.

@@ -112,11 +112,7 @@ void HybridGpt::prepare(nn::GPT& stage) {
     for (nn::Block* const block : stage.blocks()) nn::checkpoint(*block);
   if (replicas_.size() > 1 && !has_units()) {
     compare_start(stage.named_parameters(), replicas_.get_group(), where_, "dp and cp");
-    const DeviceGroups groups(stage, replicas_.get_group(), where_);
-    auto buckets =
-        std::make_unique<GradientBuckets>(stage.named_parameters(), groups, average_in_pieces, where_);
-    buckets->arrange_in_reverse(bucket_limits);
-    averages_.push_back({std::move(buckets), {}});
+    make_averages(stage, averages_.emplace_back());
   }
   if (!has_units()) return;
   FullyShardOptions sharded{.mesh = replicas_.size() > 1 ? mesh_[{"dp_cp", "fsdp"}] : mesh_["fsdp"]};
@@ -124,6 +120,26 @@ void HybridGpt::prepare(nn::GPT& stage) {
     sharded.mixed_precision = {.param_dtype = DType::bf16, .reduce_dtype = DType::f32};
   for (nn::Block* const block : stage.blocks()) fully_shard(*block, sharded, where_);
   fully_shard(stage, sharded, where_);
+}
+
+void HybridGpt::make_averages(nn::GPT& stage, Averages& averages) {
+  const DeviceGroups groups(stage, replicas_.get_group(), where_);
+  averages.buckets = nullptr;  // its parameters stop reporting to it
+  averages.buckets = std::make_unique<GradientBuckets>(trained_of(stage.named_parameters()), groups,
+                                                       average_in_pieces, where_);
+  averages.buckets->arrange_in_reverse(bucket_limits);
+  averages.early.clear();
+}
+
+// If parameters were frozen or unfrozen since the buckets were made, makes others. Ranks that have not frozen
+// the same would average different ones.
+void HybridGpt::follow_requires_grad() {
+  for (std::size_t i = 0; i < averages_.size(); ++i) {
+    nn::GPT& stage = *stages()[i];
+    if (are_trained(averages_[i].buckets->parameters(), stage.named_parameters())) continue;
+    check_alike("HybridGpt", stage, replicas_.get_group(), where_);
+    make_averages(stage, averages_[i]);
+  }
 }
 
 // All ranks; the mesh has the axes pp, dp, fsdp, cp, tp, in that order. Ranks of one tensor group compute the
@@ -151,6 +167,7 @@ Tensor HybridGpt::slice(const Tensor& whole) {
 
 double HybridGpt::step(const Tensor& tokens, const Tensor& targets, Caller at) {
   compare_rows(mesh_, tokens, targets, at);
+  follow_requires_grad();
   if (has_units())
     for (const auto& stage : stages()) set_requires_all_reduce(*stage, false);
   double loss = 0;

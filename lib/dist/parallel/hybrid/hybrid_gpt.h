@@ -53,6 +53,9 @@ class HybridGpt {
   // count, even none: the gradients that are added are those of the mean over all targets that count, of the
   // whole batch. Returns the mean loss, on every rank. Collective over all ranks.
   //
+  // Parameters may be frozen and unfrozen between steps, equally on all ranks: with dp or cp the next step
+  // compares them (Error{mismatch}).
+  //
   // A batch that one rank cannot take is refused on all of them before anything moves; see Pipeline::step(),
   // also for what to do after an error in the middle. With one rank, nothing is exchanged.
   double step(const Tensor& tokens, const Tensor& targets, Caller at = Caller::here());
@@ -97,6 +100,8 @@ class HybridGpt {
   // With replicas, of this rank's stages: their gradients are averaged while the last backward computes
   // others. Empty with units, which do so themselves.
   struct Averages;
+  void make_averages(nn::GPT& stage, Averages& averages);
+  void follow_requires_grad();
   std::vector<Averages> averages_;
 };
 

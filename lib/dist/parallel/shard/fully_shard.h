@@ -41,8 +41,9 @@
 // state_dict(), load_state_dict(), to(), checkpoints and an optimizer's step() give them up first, as
 // reshard() does; what you write into a gathered value yourself is lost. A tensor that you put in the place
 // of a value or a gradient counts if it has the same shape, dtype and device, and is refused by name
-// otherwise: so call to() before fully_shard(). After an error in forward() or backward(), zero_grad() and
-// the next step are those of a model that never saw it.
+// otherwise: so call to() before fully_shard(). After an error in forward() or backward() that every rank
+// catches, zero_grad() and the next step are those of a model that never saw it. If one rank alone fails, the
+// others wait for it in a gather: so let the ranks check their batches and agree before forward().
 #pragma once
 
 #include <optional>

@@ -50,10 +50,22 @@ void check_dtypes(const MixedPrecision& mixed) {
 
 }  // namespace
 
+namespace {
+
+// "Linear(4, 4)"; of a module with others in it "Sequential", since these may have become units, and then
+// print their own rows.
+std::string name_of(const nn::Module& module) {
+  const std::string text = module.str();
+  const bool has_others = text.find('(', text.find('(') + 1) != std::string::npos;
+  return has_others ? text.substr(0, text.find('(')) : text;
+}
+
+}  // namespace
+
 UnitPlan::UnitPlan(const nn::Module& module, std::vector<nn::NamedParameter> of,
                    const FullyShardOptions& options, CallSite at)
     : parameters(std::move(of)),
-      name(module.str()),
+      name(name_of(module)),
       where(at),
       axes(axes_of(options.mesh, at)),
       group(axes.back().group),

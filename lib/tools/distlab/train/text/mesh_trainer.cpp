@@ -18,6 +18,7 @@
 
 #include "distlab/file_text.h"
 #include "distlab/terminal.h"
+#include "distlab/train/finite.h"
 #include "distlab/train/text/generate.h"
 #include "distlab/train/text/step_timeline.h"
 #include "distlab/train/text/text_model.h"
