@@ -239,6 +239,37 @@ TEST(FactorDetective, NamesWhatIsWrong) {
   }
 }
 
+// Freezing the lower layers, and unfreezing them later, on meshes that average over replicas and on others.
+TEST(HybridGpt, FollowsWhatIsFrozen) {
+  const nn::GptOptions options = gpt_of(true);
+  for (const char* shape : {"dp=2", "cp=2", "fsdp=2", "tp=2", "pp=2", "dp=2,pp=2"}) {
+    SCOPED_TRACE(shape);
+    Reference one(options, rows);
+    std::vector<double> losses;
+    const auto freeze = [](const std::vector<nn::NamedParameter>& parameters, int step) {
+      for (const auto& [name, parameter] : parameters)
+        parameter->requires_grad(step != 1 || name.find("ln_f") != name.npos ||
+                                 name.find("h.1.") != name.npos);
+    };
+    for (int step = 0; step < 4; ++step) {
+      freeze(one.gpt->named_parameters(), step);
+      losses.push_back(one.step(step, 1));
+    }
+    const HybridShape mesh = parse_hybrid_shape(shape);
+    run_ranks(mesh.ranks(), [&](int) {
+      nn::manual_seed(17);
+      HybridGpt gpt(options, {.shape = mesh}, DType::f64);
+      nn::Adam adam(gpt.parameters(), {.lr = 1e-2});
+      for (int step = 0; step < 4; ++step) {
+        for (const auto& stage : gpt.stages()) freeze(stage->named_parameters(), step);
+        EXPECT_NEAR(gradients(gpt, step, rows), losses[static_cast<std::size_t>(step)], 1e-11) << step;
+        (void)gpt.clip_grad_norm(1);
+        adam.step();
+      }
+    });
+  }
+}
+
 // clip_grad_norm with wrong records of the parameters that every tensor rank has whole.
 TEST(FactorDetective, NamesWhatIsWrongWithANorm) {
   const nn::GptOptions options = gpt_of(true);

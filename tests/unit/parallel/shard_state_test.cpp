@@ -11,6 +11,7 @@
 #include "dist/nn/nn.h"
 #include "dist/parallel/checkpoint/sharded_checkpoint.h"
 #include "dist/parallel/distributed_data_parallel.h"
+#include "dist/parallel/full_state.h"
 #include "dist/parallel/shard/fully_shard.h"
 #include "dist/parallel/shard/zero_optimizer.h"
 #include "dist/simulate/simulate.h"
@@ -279,6 +280,49 @@ TEST(FullyShard, NamesRanksThatComputeDifferentUnits) {
   });
   ASSERT_EQ(report.findings.size(), 1U) << report.text();
   EXPECT_EQ(report.findings[0].code, check::Code::mismatched_collective) << report.text();
+}
+
+// Ranks have other rows of the inner unit, and its name must not tell them apart.
+TEST(FullyShard, TakesAnInnerUnitWhoseRowsAreUneven) {
+  run_ranks(2, [](int) {
+    nn::Sequential model;
+    model.add<nn::Linear>(4, 5);
+    model.add<nn::Linear>(5, 2);
+    fully_shard(model[0]);
+    fully_shard(model);
+    for (int step = 0; step < 2; ++step) (void)model.backward(model.forward(ones({2, 4})));
+  });
+}
+
+// A parameter that was trained later than the others has a step count of its own, also in a checkpoint.
+TEST(FullyShard, AParameterThatWasUnfrozenLaterContinuesWithItsOwnSteps) {
+  const auto folder = std::filesystem::temp_directory_path() / fmt::format("distlab-own-steps-{}", getpid());
+  run_ranks(2, [&](int) {
+    const auto step = [](Layers& model, nn::Optimizer& adam) {
+      adam.zero_grad();
+      pass(model, 0.3);
+      adam.step();
+    };
+    Layers model;
+    shard(model);
+    nn::AdamW adam(model.parameters(), {.lr = 0.05});
+    model.a.requires_grad(false);
+    for (int i = 0; i < 3; ++i) step(model, adam);
+    model.a.requires_grad(true);
+    for (int i = 0; i < 2; ++i) step(model, adam);
+    save_sharded(folder, all_pieces_of(model, adam));
+    Layers again;
+    nn::AdamW fresh(again.parameters(), {.lr = 0.05});
+    load_sharded(folder, all_pieces_of(again, fresh));
+    for (int i = 0; i < 2; ++i) step(model, adam), step(again, fresh);
+    const nn::StateDict expected = full_state_dict(model);
+    for (const auto& [name, value] : again.state_dict()) {
+      const auto got = value.to_vector<double>(), wanted = nn::find(expected, name)->to_vector<double>();
+      for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], wanted[i], 1e-13) << name;
+    }
+    barrier();
+  });
+  std::filesystem::remove_all(folder);
 }
 
 // A layer that respects requires_grad: y = x + sum of its weights; the gradient of each is the same.
