@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
 #include "dist/nn/safetensors.h"
@@ -182,6 +183,32 @@ TEST_F(TrainText, LoraAdaptsTheModelOfAFile) {
   refused({"--resume", "--checkpoint", parts, "--layers", "1", "--heads", "2", "--width", "32", "--context",
            "16"},
           "is from a run with lora = 2, but this run has 0", 1);
+}
+
+TEST_F(TrainText, WritesALineOfJsonForEachStepAndEvaluation) {
+  const auto log = in_folder("log.jsonl"), checkpoint = in_folder("gpt");
+  ASSERT_EQ(run(small({"--nproc", "2", "--log", log, "--checkpoint", checkpoint})).exit_code, 0);
+  const auto lines_of = [&] {
+    std::vector<nlohmann::json> lines;
+    std::ifstream in(log);
+    for (std::string line; std::getline(in, line);) lines.push_back(nlohmann::json::parse(line));
+    return lines;
+  };
+  const auto first = lines_of();
+  ASSERT_EQ(first.size(), 12U + 2U);
+  for (const char* name : {"step", "loss", "lr", "grad_norm", "tokens_per_s", "seconds", "memory_mib"})
+    EXPECT_TRUE(first[0].at(name).is_number()) << name;
+  EXPECT_EQ(first[0].at("step"), 1);
+  EXPECT_EQ(first.back().at("step"), 12);
+  EXPECT_TRUE(first.back().at("validation_loss").is_number());
+  ASSERT_EQ(
+      run(small({"--nproc", "2", "--log", log, "--checkpoint", checkpoint, "--resume", "--steps", "13"}))
+          .exit_code,
+      0);
+  EXPECT_EQ(lines_of().size(), 14U + 2U) << "those of the resumed run come after them";
+  const auto refused = run(small({"--log", in_folder("none") + "/x/y"}));
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_TRUE(contains(refused.output, "--log")) << refused.output;
 }
 
 TEST_F(TrainText, WritesFromACheckpointAlone) {

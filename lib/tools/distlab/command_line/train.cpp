@@ -214,6 +214,10 @@ void add_train_command(CLI::App& app, int& exit_code) {
           "a signal (USR1) that saves and ends the run, as SIGTERM does")
       ->check(a_signal);
   command
+      ->add_option("--log", options->log,
+                   "file that gets one line of JSON per step and evaluation; with --resume they are appended")
+      ->check(a_file);
+  command
       ->add_option("--plot", options->plot,
                    "folder for the loss and the step times as SVG; with --mesh for the "
                    "memory and the timeline of a step")

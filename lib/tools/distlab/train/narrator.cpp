@@ -13,6 +13,8 @@ void Narrator::begin(int epoch) {
 }
 
 void Narrator::step(std::int64_t images, std::int64_t of, double loss) {
+  log_.write(
+      {{"epoch", static_cast<double>(epoch_)}, {"images", static_cast<double>(images)}, {"loss", loss}});
   using namespace std::chrono_literals;
   const auto now = Clock::now();
   if (silent_ || now - said_ < (stdout_is_terminal() ? Clock::duration(100ms) : Clock::duration(5s))) return;
@@ -33,6 +35,10 @@ void Narrator::step(std::int64_t images, std::int64_t of, double loss) {
 }
 
 void Narrator::end(const EpochResult& result) {
+  log_.write({{"epoch", static_cast<double>(epoch_)},
+              {"mean_loss", result.loss},
+              {"accuracy", static_cast<double>(result.right) / static_cast<double>(result.of)},
+              {"images_per_s", static_cast<double>(result.images) / result.seconds}});
   say(fmt::format("epoch {} of {}: loss {:.4f}, accuracy {:.2f} % ({} of {}), {:.0f} images/s", epoch_,
                   epochs_, result.loss,
                   100. * static_cast<double>(result.right) / static_cast<double>(result.of), result.right,

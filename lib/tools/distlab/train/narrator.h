@@ -7,6 +7,8 @@
 #include <string_view>
 
 #include "distlab/terminal.h"
+#include "distlab/train/options.h"
+#include "distlab/train/run_log.h"
 
 namespace distlab {
 
@@ -21,7 +23,8 @@ struct EpochResult {
 // One rank prints; the narrators of all other ranks are silent.
 class Narrator {
  public:
-  Narrator(bool silent, int epochs) : silent_(silent), epochs_(epochs) {}
+  Narrator(bool silent, const TrainOptions& options)
+      : silent_(silent), epochs_(options.epochs), log_(silent ? "" : options.log, options.resume) {}
 
   void begin(int epoch);
   // Call it after a step, with the images of all ranks so far and the loss of this rank.
@@ -37,6 +40,7 @@ class Narrator {
   int epoch_ = 0;
   Clock::time_point began_{}, said_{};
   ProgressLine line_;
+  RunLog log_;
 };
 
 }  // namespace distlab

@@ -60,6 +60,7 @@ struct TrainOptions {
   std::filesystem::path checkpoint;  // written after each epoch or validation; empty: none
   bool resume = false;               // continue from the checkpoint if it exists
   int stop_signal = 0;               // besides SIGTERM, a signal that ends the run early; 0: none
+  std::filesystem::path log;         // a line of JSON for each step and evaluation; empty: none
   std::filesystem::path plot;        // a folder for the SVG files; empty: none
   std::vector<OptionOfModel> given;  // which options were given that only one model has
 };

@@ -52,7 +52,7 @@ Trainer::Trainer(const TrainOptions& options)
                          .devices = devices_,
                          .is_one_graph = is_one_graph(options)})),
       ending_(devices_.front()),
-      narrator_(rank_ != 0, options.epochs) {
+      narrator_(rank_ != 0, options) {
   if (has_gpu_steps(options, *scheme_))
     gpu_steps_.emplace(devices_.front(), [this](const dist::Tensor& inputs, const dist::Tensor& targets) {
       return enqueue_step(inputs, targets);

@@ -57,8 +57,7 @@ MeshTrainer::MeshTrainer(const TrainOptions& options)
                                .num_replicas = model_.data_ranks(),
                                .rank = model_.data_rank(),
                                .seed = options.seed}),
-      narrator_(dist::get_rank() != 0, options.text.steps,
-                model_.data_ranks() * batch_size_ * options.text.context) {
+      narrator_(dist::get_rank() != 0, options, model_.data_ranks() * batch_size_ * options.text.context) {
   (void)validation_rows();  // or throws
   if (!options.plot.empty()) memory_.emplace(model_);
   if (dist::get_rank() == 0 && !options.plot.empty()) check_output_folder("--plot", options.plot);
@@ -89,7 +88,7 @@ void MeshTrainer::run() {
     for (const auto& batch : loader) {
       const double loss = train_step(batch);
       sum += loss;
-      narrator_.step(done, loss, optimizer_.lr());
+      narrator_.step(done, loss, optimizer_.lr(), grad_norm_);
       if (ending_.after_step()) break;
     }
     expect_finite_weights(model_.parameters(), done, options_.lr.value_or(optimizer_.lr()),
@@ -142,11 +141,12 @@ double MeshTrainer::train_step(const data::Batch& batch) {
   if (!std::isfinite(loss))
     dist::fail(dist::Errc::invalid_argument, "the loss of step {} is {}; try a smaller --lr than {}", done,
                std::abs(loss), options_.lr.value_or(optimizer_.lr()));
-  if (const double norm = model_.clip_grad_norm(text_most_norm); !std::isfinite(norm))
+  grad_norm_ = model_.clip_grad_norm(text_most_norm);
+  if (!std::isfinite(grad_norm_))
     dist::fail(
         dist::Errc::invalid_argument,
         "the norm of the gradient of step {} is {}, so the step is not taken; try a smaller --lr than {}",
-        done, std::abs(norm), options_.lr.value_or(optimizer_.lr()));
+        done, std::abs(grad_norm_), options_.lr.value_or(optimizer_.lr()));
   optimizer_.step();
   if (is_drawn) {
     memory_->update();

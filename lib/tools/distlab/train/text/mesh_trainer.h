@@ -2,6 +2,7 @@
 // the ranks of a mesh, and learns what one rank would.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -61,6 +62,7 @@ class MeshTrainer {
   dist::data::StepSampler sampler_;
   dist::Tensor done_ = dist::zeros({1}, dist::DType::i64, dist::cpu);  // steps since the beginning
   Ending ending_{dist::cpu};
+  double grad_norm_ = std::numeric_limits<double>::quiet_NaN();  // of the last step; of graphs unknown
   StepNarrator narrator_;
   std::optional<StepMemory> memory_;   // with --plot
   dist::pipeline::Timeline timeline_;  // on rank 0, of the step that is drawn

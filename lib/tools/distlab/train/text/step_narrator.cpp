@@ -4,19 +4,8 @@
 #include <string>
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 namespace distlab {
-namespace {
-
-// The most memory that this process has had.
-double peak_mib() {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  return static_cast<double>(used.ru_maxrss) / 1024;
-}
-
-}  // namespace
 
 void StepNarrator::begin(std::int64_t done) {
   first_ = done;
@@ -28,7 +17,12 @@ double StepNarrator::rate(std::int64_t done) const {
          std::chrono::duration<double>(Clock::now() - began_).count();
 }
 
-void StepNarrator::step(std::int64_t done, double loss, double lr) {
+void StepNarrator::step(std::int64_t done, double loss, double lr, double grad_norm) {
+  log_.write({{"step", static_cast<double>(done)},
+              {"loss", loss},
+              {"lr", lr},
+              {"grad_norm", grad_norm},
+              {"tokens_per_s", rate(done)}});
   using namespace std::chrono_literals;
   const auto now = Clock::now();
   if (silent_ || now - said_ < (stdout_is_terminal() ? Clock::duration(100ms) : Clock::duration(5s))) return;
@@ -49,6 +43,9 @@ void StepNarrator::step(std::int64_t done, double loss, double lr) {
 }
 
 void StepNarrator::end(const StepResult& result) {
+  log_.write({{"step", static_cast<double>(result.done)},
+              {"validation_loss", result.validation_loss},
+              {"mean_loss", result.loss}});
   say(fmt::format(
       "step {} of {}: loss {:.4f}, validation loss {:.4f}, lr {:.2e}, {:.0f} tokens/s, {:.0f} MiB",
       result.done, steps_, result.loss, result.validation_loss, result.lr, result.tokens_per_s, peak_mib()));

@@ -7,6 +7,8 @@
 #include <string_view>
 
 #include "distlab/terminal.h"
+#include "distlab/train/options.h"
+#include "distlab/train/run_log.h"
 
 namespace distlab {
 
@@ -20,13 +22,16 @@ struct StepResult {
 // One rank's narrator prints; the narrators of all other ranks are silent.
 class StepNarrator {
  public:
-  StepNarrator(bool silent, std::int64_t steps, std::int64_t tokens_per_step)
-      : silent_(silent), steps_(steps), tokens_per_step_(tokens_per_step) {}
+  StepNarrator(bool silent, const TrainOptions& options, std::int64_t tokens_per_step)
+      : silent_(silent),
+        steps_(options.text.steps),
+        tokens_per_step_(tokens_per_step),
+        log_(silent ? "" : options.log, options.resume) {}
 
   // Training begins, or continues after a validation, when this many steps are done.
   void begin(std::int64_t done);
   // Call it after a step, with the loss of this rank.
-  void step(std::int64_t done, double loss, double lr);
+  void step(std::int64_t done, double loss, double lr, double grad_norm);
   void end(const StepResult& result);
   // Tokens of all ranks per second since begin().
   double rate(std::int64_t done) const;
@@ -40,6 +45,7 @@ class StepNarrator {
   std::int64_t first_ = 0;
   Clock::time_point began_{}, said_{};
   ProgressLine line_;
+  RunLog log_;
 };
 
 }  // namespace distlab

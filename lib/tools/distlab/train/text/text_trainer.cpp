@@ -61,7 +61,7 @@ TextTrainer::TextTrainer(const TrainOptions& options)
                          .bucket_bytes = ddp_text_bucket_bytes,
                          .is_one_graph = is_one_graph(options)})),
       ending_(device_),
-      narrator_(rank_ != 0, options.text.steps, ranks_ * batch_size_ * options_.text.context) {
+      narrator_(rank_ != 0, options, ranks_ * batch_size_ * options_.text.context) {
   if (has_gpu_steps(options, *scheme_))
     gpu_steps_.emplace(device_, [this](const dist::Tensor& inputs, const dist::Tensor& targets) {
       return enqueue_step(inputs, targets);
@@ -122,7 +122,7 @@ StepResult TextTrainer::train_until(std::int64_t last) {
     history_.add(loss, times);
     loss_sum += loss;
     ++steps;
-    narrator_.step(done_, loss, scheme_->optimizer().lr());
+    narrator_.step(done_, loss, scheme_->optimizer().lr(), grad_norm_);
   };
   Lap lap;
   for (const auto& batch : loader) {
@@ -169,7 +169,7 @@ double TextTrainer::train_step(const data::Batch& batch, StepTimes& times) {
   optimizer.zero_grad();
   scheme_->module().backward(loss_.backward());
   times.backward = lap() - scheme_->exposed_in_backward();
-  nn::clip_grad_norm(model().parameters(), text_most_norm, {.error_if_nonfinite = true});
+  grad_norm_ = nn::clip_grad_norm(model().parameters(), text_most_norm, {.error_if_nonfinite = true});
   scheme_->step();
   times.update = lap() - scheme_->exposed_in_step();
   times.exposed = scheme_->exposed_in_backward() + scheme_->exposed_in_step();

@@ -1,6 +1,7 @@
 // TextTrainer: the work of one rank of `distlab train --model gpt`.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -54,6 +55,7 @@ class TextTrainer {
   std::int64_t done_ = 0;  // steps since the beginning
   History history_;
   Ending ending_;
+  double grad_norm_ = std::numeric_limits<double>::quiet_NaN();  // of the last step; of graphs unknown
   StepNarrator narrator_;
 };
 
