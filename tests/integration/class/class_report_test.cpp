@@ -132,7 +132,7 @@ TEST(ClassCsv, HasARowForEachWhateverTheName) {
   for (const auto& text : results_test::nasty_texts()) grades.results.push_back(refused(text, text));
   constexpr auto script = R"(
 import csv, io, json, sys
-text = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", newline="")
+text = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", newline="")
 print(json.dumps(list(csv.reader(text, strict=True))))
 )";
   const auto rows = Json::parse(results_test::python(script, as_csv(grades)));

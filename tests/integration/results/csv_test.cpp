@@ -15,7 +15,7 @@ using Json = nlohmann::json;
 Json csv_as_json(const std::string& csv) {
   constexpr auto script = R"(
 import csv, io, json, sys
-text = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", newline="")
+text = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", newline="")
 print(json.dumps(list(csv.DictReader(text, strict=True))))
 )";
   const auto text = python(script, csv);
@@ -77,7 +77,7 @@ TEST_F(Csv, KeepsEveryTextAndRunsNone) {
 
 TEST(CsvLines, EndAsRfc4180Says) {
   const auto csv = as_csv({ungraded("x")});
-  EXPECT_TRUE(csv.starts_with("lab,graded_file,status,")) << csv;
+  EXPECT_TRUE(csv.starts_with("\xEF\xBB\xBFlab,graded_file,status,")) << csv;
   EXPECT_TRUE(csv.ends_with("\r\n")) << csv;
 }
 

@@ -6,8 +6,8 @@
 namespace distlab {
 
 std::string as_csv(const ClassGrades& grades) {
-  std::string text = csv_row({"name", "score", "max_score", "flaky", "status", "isolation", "mode",
-                              "first_failing_test", "misconception", "seconds", "reason"});
+  std::string text = csv_header({"name", "score", "max_score", "flaky", "status", "isolation", "mode",
+                                 "first_failing_test", "misconception", "seconds", "reason"});
   for (const auto& result : grades.results) {
     const bool is_graded = result.status == ClassResult::Status::graded;
     const bool is_ungraded = result.status == ClassResult::Status::ungraded;

@@ -30,6 +30,8 @@ std::string csv_row(std::initializer_list<std::string> cells) {
   return text + "\r\n";
 }
 
+std::string csv_header(std::initializer_list<std::string> cells) { return "\xEF\xBB\xBF" + csv_row(cells); }
+
 namespace {
 
 std::string test_row(const GradeRecord& record, const GradedTest& test, std::string_view result,
@@ -45,8 +47,9 @@ std::string test_row(const GradeRecord& record, const GradedTest& test, std::str
 }  // namespace
 
 std::string as_csv(const std::vector<GradeRecord>& records) {
-  std::string text = csv_row({"lab", "graded_file", "status", "score", "max_score", "part", "test", "result",
-                              "points", "max_points", "misconception", "message", "seed", "isolation"});
+  std::string text =
+      csv_header({"lab", "graded_file", "status", "score", "max_score", "part", "test", "result", "points",
+                  "max_points", "misconception", "message", "seed", "isolation"});
   for (const auto& record : records) {
     if (!record.grade || record.grade->tests.empty())
       text += test_row(record, {}, "", record.grade ? record.reason : apology(record));
