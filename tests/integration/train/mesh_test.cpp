@@ -19,8 +19,8 @@ class TrainMesh : public train_test::RunTrain {
  protected:
   static distlab::ProcessResult small(const std::string& mesh, const Arguments& more) {
     Arguments all{DISTLAB_PROGRAM, "train", "--model", "gpt", "--width", "32",
-                  "--context",     "16",    "--batch", "4",   "--mesh",  mesh};
-    const Arguments usual{"--layers", "2", "--heads", "2", "--steps", "2"};
+                  "--context",     "16",    "--mesh",  mesh};
+    const Arguments usual{"--layers", "2", "--heads", "2", "--steps", "2", "--batch", "4"};
     for (std::size_t i = 0; i < usual.size(); i += 2)
       if (std::ranges::find(more, usual[i]) == more.end()) all.insert(all.end(), {usual[i], usual[i + 1]});
     all.insert(all.end(), more.begin(), more.end());
@@ -235,9 +235,9 @@ TEST_F(TrainMesh, AShortTextValidatesOnWhatThereIsOrIsRefused) {
   EXPECT_EQ(short_one.exit_code, 0) << short_one.output;
   EXPECT_TRUE(contains(short_one.output, "validation loss ")) << short_one.output;
   EXPECT_FALSE(contains(short_one.output, "nan")) << short_one.output;
-  const auto refused = small("dp=2", {"--micro-batches", "4", "--batch", "16", "--data", text});
+  const auto refused = small("dp=2", {"--micro-batches", "8", "--batch", "16", "--data", text});
   EXPECT_EQ(refused.exit_code, 1) << refused.output;
-  EXPECT_TRUE(contains(refused.output, "2 data ranks with 4 micro-batches need 8")) << refused.output;
+  EXPECT_TRUE(contains(refused.output, "2 data ranks with 8 micro-batches need 16")) << refused.output;
 }
 
 TEST_F(TrainMesh, WeightsThatAreNotFiniteAreNeverSaved) {
