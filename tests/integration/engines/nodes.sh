@@ -48,15 +48,15 @@ expect() {
 }
 # The process numbers of `PROGRAM stay` on both nodes, oldest first.
 staying() { pgrep -f "^$1 stay\$" || true; }
-# Kills the youngest rank of `PROGRAM stay`, of which COUNT write to FILE, and waits for JOB: the death is told, and no rank
-# is left behind.
-expect_death() { # PROGRAM COUNT FILE JOB
+# Kills the youngest rank of `PROGRAM stay`, of which COUNT write to FILE, and waits for JOB: the death is told in these
+# WORDS, and no rank is left behind.
+expect_death() { # PROGRAM COUNT FILE JOB WORDS
   for _ in $(seq 300); do
     [ "$(grep -c stays "$3")" = "$2" ] && break
     sleep 0.1
   done
   kill -9 "$(staying "$1" | tail -n 1)"
   wait "$4"
-  expect "a killed rank" 0 0 "$3" " died"
+  expect "a killed rank" 0 0 "$3" "$5"
   [ -z "$(staying "$1")" ] || { echo "ranks are left behind"; failures=$((failures + 1)); }
 }

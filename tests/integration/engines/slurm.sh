@@ -62,7 +62,7 @@ slurm srun -N2 -n2 "$distlab" train --nproc 3 --epochs 1 --samples 64 --test-sam
 expect "train under srun" $? 0 "$work/out" "srun decides: this is rank 0 of 2 ranks, and --nproc 3 is ignored"
 
 slurm srun -N2 --ntasks-per-node=2 "$program" stay > "$work/out" 2>&1 &
-expect_death "$program" 4 "$work/out" $!
+expect_death "$program" 4 "$work/out" $! " died"
 
 # A job that is told to end a minute before its time, and is queued again.
 train=("$distlab" train --samples 12800 --test-samples 20 --batch-size 16 --epochs 3 --resume --checkpoint)

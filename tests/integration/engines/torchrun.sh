@@ -11,12 +11,13 @@ for python in python3 /usr/bin/python3; do # a package of the distribution is th
 done
 [ -n "$python" ] || { echo "skipped: python3 has no torch here; ./distlab setup --engines installs it (python3-torch)"; exit 77; }
 export DIST_TIMEOUT=60 OMP_NUM_THREADS=1
-torchrun=("$python" -m torch.distributed.run --no_python)  # with underscores: 1.13 knows no others
+# With underscores: 1.13 knows no others. Under Python 3.11 it does not know the value 0 of --redirects and --tee.
+torchrun=("$python" -m torch.distributed.run --no_python --redirects 1 --tee 1)
 
 timeout 120 "${torchrun[@]}" --standalone --nproc_per_node 3 "$program" > "$work/out" 2>&1
 expect "one node" $? 0 "$work/out" "all 3 ranks agree"
 timeout 120 "${torchrun[@]}" --standalone --nproc_per_node 3 "$program" stay > "$work/out" 2>&1 &
-expect_death "$program" 3 "$work/out" $!
+expect_death "$program" 3 "$work/out" $! " died"
 
 both() {  # the command on both nodes; the status of the first
   on nodea timeout 120 "$@" > "$work/out" 2>&1 &
