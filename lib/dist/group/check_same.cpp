@@ -51,7 +51,10 @@ Answers of_all(std::string_view call, const std::string& what, std::span<const P
   Answers answers;
   for (const ProcessGroup& line : lines) {
     const GroupInUse group(line, call, at);
-    if (group->rank < 0) return {};
+    if (group->rank < 0)
+      fail(Errc::invalid_argument,
+           "{} at {}: this rank is not a member of {}; only its members make this call", call, at.str(),
+           group->identity.name);
     if (answers.first.rank < 0) answers.add({group->global_rank, what, at.str()});
     if (group->size() == 1) continue;
     const auto exchanged = exchange(*group, {call, at, group->identity.timeout},

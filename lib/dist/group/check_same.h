@@ -14,7 +14,7 @@ namespace dist {
 // of the group must call it; it blocks until all have. It takes one small exchange (of a hash); if the hashes
 // differ, one more for each line up to the first that does, and then the same Error{mismatch} on every rank:
 //   fully_shard at train.cpp:12: rank 1 has "h.0.weight", f32 8x8 where rank 0 has "h.0.weight", f32 8x4: ...
-// Does nothing on a rank that is not a member, and in a group of one.
+// On a rank that is not a member: Error{invalid_argument}. In a group of one it does nothing.
 void check_same(std::string_view call, std::string_view description, const ProcessGroup& group, CallSite at);
 // The same for the ranks of a grid: `lines` are the groups of this rank along each axis of it.
 void check_same(std::string_view call, std::string_view description, std::span<const ProcessGroup> lines,

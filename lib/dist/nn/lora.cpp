@@ -100,6 +100,9 @@ void Linear::merge_lora() {
   ops_for(weight.device())
       .matmul(product, {lora_->b.weight().value.to(dtype)}, {lora_->a.weight().value.to(dtype)}, false);
   lora_->unmerged = weight.clone();
+  for (Parameter* const parameter :
+       {&lora_->a.weight(), &lora_->b.weight()})  // zero_grad() will not reach them
+    if (parameter->grad.is_defined()) parameter->grad.zero_();
   weight.copy_(weight.to(dtype).clone().add_(product, lora_->scale));
   unregister_module(lora_->a);
   unregister_module(lora_->b);

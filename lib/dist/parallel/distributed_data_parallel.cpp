@@ -89,8 +89,8 @@ DistributedDataParallel::DistributedDataParallel(nn::Module& model, const DdpOpt
   if (!options.hook)
     fail(Errc::invalid_argument,
          "DistributedDataParallel: .hook is empty; leave it out, and all_reduce averages the gradients");
+  train(model.is_training());  // before the model is below it, whose parts keep their modes
   register_module("module", model);
-  train(model.is_training());
   broadcast_state(model, groups_, where_);
   if (options_.broadcast_buffers) buffers_ = packed_buffers(model);
   make_buckets();
@@ -106,6 +106,11 @@ void DistributedDataParallel::make_buckets() {
 
 // If parameters were frozen or unfrozen since the buckets were made, makes others.
 void DistributedDataParallel::follow_requires_grad() {
+  if (model_.parameters().size() != parameters_.size())
+    fail(Errc::invalid_argument,
+         "rank {}: the model has {} now and had {} when DistributedDataParallel wrapped it; wrap it after "
+         "the change",
+         get_rank(), counted(model_.parameters().size(), "parameter"), parameters_.size());
   if (are_trained(gradients_->parameters(), parameters_) || !gradients_->is_told()) return;
   if (Recording::current())
     fail(Errc::unsupported,
@@ -113,6 +118,7 @@ void DistributedDataParallel::follow_requires_grad() {
          "a "
          "gradient: take another step before one is recorded",
          get_rank());
+  agree_on_change(group_, where_);
   check_alike("DistributedDataParallel", model_, group_, where_);
   make_buckets();
 }
@@ -170,6 +176,11 @@ Tensor DistributedDataParallel::run_forward(const Tensor& input) {
 }
 
 Tensor DistributedDataParallel::run_backward(const Tensor& grad_output) {
+  if (defers_parameter_grads())
+    fail(Errc::unsupported,
+         "rank {}: a schedule that defers the gradients of parameters (zb-h1) ends backward() before a "
+         "DistributedDataParallel can average them; use 1f1b, or fully_shard() the stages",
+         get_rank());
   if (!syncs()) return model_.backward(grad_output);
   if (!gradients_->is_told())
     fail(Errc::invalid_argument,

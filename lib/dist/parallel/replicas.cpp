@@ -6,6 +6,7 @@
 
 #include "dist/group/check_same.h"
 #include "dist/group/diagnosis/compare_copies.h"
+#include "dist/group/given_up.h"
 #include "dist/mesh/placed.h"
 
 namespace dist {
@@ -90,6 +91,12 @@ void check_alike(std::string_view call, nn::Module& model, const ProcessGroup& g
   for (const auto& [name, buffer] : model.named_buffers())
     text += line_of("buffer", name, buffer->value) + on(buffer->value);
   check_same(call, text, group, where);
+}
+
+void agree_on_change(const ProcessGroup& group, CallSite where) {
+  give_up_step(group);  // whoever has not changed does not match
+  Tensor nothing = zeros({1}, DType::f32, cpu);
+  all_reduce(nothing, ReduceOp::max, {.group = group}, where);
 }
 
 std::vector<nn::NamedParameter> trained_of(std::span<const nn::NamedParameter> all) {

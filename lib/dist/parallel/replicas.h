@@ -33,6 +33,11 @@ void compare_start(std::span<const nn::NamedParameter> parameters, const Process
 void check_alike(std::string_view call, nn::Module& model, const ProcessGroup& group,
                  CallSite where = CallSite::current());
 
+// For a rank whose parameters were frozen or unfrozen since its last step. If others' were not, this meets a
+// collective of theirs, and all throw Error{mismatch}. Then check_alike() or check_same() can compare which
+// they are.
+void agree_on_change(const ProcessGroup& group, CallSite where);
+
 // Those that are trained, and whether `known` are they.
 std::vector<nn::NamedParameter> trained_of(std::span<const nn::NamedParameter> all);
 bool are_trained(std::span<const nn::NamedParameter> known, std::span<const nn::NamedParameter> all);

@@ -60,10 +60,11 @@ std::string opcode_misfit(int other, std::uint32_t theirs, int rank, std::uint32
                                        describe_opcode(theirs), rank, describe_opcode(mine), label.sequence);
   if (given_up_of(theirs) != given_up_of(mine))
     return text +
-           "; a step that one rank skips after an error, or a forward() without backward(), must be skipped "
-           "by "
-           "every rank: let the ranks check their batches and agree, by an all_reduce of a flag, before "
-           "forward()";
+           "; what one rank does alone, every rank must do: skip a step after an error, leave out a "
+           "backward(), "
+           "freeze or unfreeze parameters. Let the ranks check their batches and agree, by an all_reduce of "
+           "a flag, "
+           "before forward()";
   if (is_same_kind(theirs, mine)) return text;
   const check::Finding finding{check::Code::mismatched_collective,
                                fmt::format("rank {} calls {} where rank {} calls {}", other,

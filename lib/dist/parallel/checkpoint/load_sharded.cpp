@@ -1,12 +1,16 @@
 // Loading: first the index alone says whether every piece that is wanted is there; then file by file, every
 // box of the file against every piece.
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 
 #include "dist/core/counted.h"
+#include "dist/core/crc32.h"
 #include "dist/core/fail.h"
 #include "dist/core/shape.h"
+#include "dist/group/check_same.h"
 #include "dist/nn/safetensors.h"
 #include "dist/parallel/checkpoint/saved_index.h"
 #include "dist/parallel/checkpoint/sharded_checkpoint.h"
@@ -77,6 +81,15 @@ void read(const Reading& reading, const Pieces& pieces) {
   }
 }
 
+// "save-000002, whose index has 1234 bytes and the checksum 9a8b7c6d": another on ranks that read another
+// folder.
+std::string of_index(const fs::path& save) {
+  std::ifstream in(save / "index.json", std::ios::binary);
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  return fmt::format("{}, whose index has {} and the checksum {:08x}", save.filename().string(),
+                     counted(text.size(), "byte"), crc32(std::as_bytes(std::span(text))));
+}
+
 // Every rank says what went wrong on it; the first one that failed is named on all.
 template <class F>
 void on_all(const ProcessGroup& group, CallSite at, const F& work) {
@@ -104,6 +117,8 @@ void load_sharded(const fs::path& folder, const Pieces& pieces, const ShardedChe
                   Caller at) {
   Reading reading;
   on_all(options.group, at, [&] { reading = planned(folder, pieces); });
+  check_same("load_sharded", fmt::format("the save {}", of_index(reading.from)),
+             options.group ? options.group : default_group(at), at);
   on_all(options.group, at, [&] { read(reading, pieces); });
 }
 

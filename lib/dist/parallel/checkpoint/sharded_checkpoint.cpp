@@ -15,6 +15,7 @@
 #include "dist/core/fail.h"
 #include "dist/core/json.h"
 #include "dist/core/whole_file.h"
+#include "dist/group/check_same.h"
 #include "dist/nn/safetensors.h"
 #include "dist/parallel/checkpoint/save_plan.h"
 #include "dist/parallel/checkpoint/saved_index.h"
@@ -97,6 +98,12 @@ fs::path made_save(const fs::path& folder) {
   return named();
 }
 
+// "runs/x", "runs/x/" and "./runs/x" are one folder.
+fs::path one_spelling(const fs::path& folder) {
+  const fs::path whole = fs::weakly_canonical(fs::absolute(folder));
+  return whole.has_filename() ? whole : whole.parent_path();
+}
+
 // The saves of this process that have begun and are not finished, by folder and rank (ranks can be threads).
 class UnderWay {
  public:
@@ -150,10 +157,13 @@ struct ShardedSave::State {
   }
 };
 
-ShardedSave::ShardedSave(const fs::path& folder, const Pieces& pieces,
-                         const ShardedCheckpointOptions& options, Caller at)
+ShardedSave::ShardedSave(const fs::path& asked, const Pieces& pieces, const ShardedCheckpointOptions& options,
+                         Caller at)
     : state_(std::make_unique<State>()) {
   State& s = *state_;
+  const fs::path folder = one_spelling(asked);
+  check_same("save_sharded", fmt::format("the folder {}", folder.string()),
+             options.group ? options.group : default_group(at), at);
   s.folder = folder, s.group = options.group, s.at = at;
   const int rank = get_rank(s.group, at);
   finish_before(folder, rank);

@@ -76,6 +76,8 @@ class ContextParallel {
   // Every rank of the group calls it, with the same options.
   explicit ContextParallel(nn::GPT& gpt, const ContextParallelOptions& options = {},
                            Caller at = Caller::here());
+  ContextParallel(const ContextParallel&) = delete;  // the model has its address
+  ContextParallel& operator=(const ContextParallel&) = delete;
   // This rank's tokens of [batch, tokens, ...], which is equal on all ranks; the next forward() is for them.
   Tensor slice(const Tensor& whole);
   const ContextSlice& slices() const { return slice_; }

@@ -137,6 +137,7 @@ void HybridGpt::follow_requires_grad() {
   for (std::size_t i = 0; i < averages_.size(); ++i) {
     nn::GPT& stage = *stages()[i];
     if (are_trained(averages_[i].buckets->parameters(), stage.named_parameters())) continue;
+    agree_on_change(replicas_.get_group(), where_);
     check_alike("HybridGpt", stage, replicas_.get_group(), where_);
     make_averages(stage, averages_[i]);
   }

@@ -131,6 +131,10 @@ void GptPipeline::find_tables(CallSite at) {
       tables_.push_back(parameter);
       if (name == "lm_head.weight") place(*parameter).copy_of = "transformer.wte.weight";
     }
+  for (nn::Parameter* const table : tables_)
+    for (PlacedAxis& axis : place(*table).axes)
+      if (axis.is_stage)
+        axis.remedy = "the tables of the first and of the last stage are summed after backward()";
   if (!tables_.empty())
     tables_.back()->listen(nn::Parameter::Event::cleared, "tied table", this,
                            [this] { tables_are_summed_ = false; });
@@ -162,6 +166,8 @@ void GptPipeline::admit(Tensor& tokens, Tensor& targets) const {
 
 // The sum is in both; the next step adds to the first one alone what is already there.
 void GptPipeline::take_tables_apart() {
+  if (tables_.size() == 2)
+    tables_[1]->requires_grad(tables_[0]->requires_grad());  // one parameter to the user
   if (tables_are_summed_ && stages_.back()->has_head()) tables_.back()->grad.zero_();
   tables_are_summed_ = false;
 }

@@ -39,6 +39,8 @@ class GptPipeline {
   // With a tied head the last stage has a copy of the first one's table, and the parameter's record
   // (mesh/placed.h) says so. Collective; throws Error{mismatch} on every rank if one passes other options.
   GptPipeline(const nn::GptOptions& gpt, const GptPipelineOptions& options = {}, Caller at = Caller::here());
+  GptPipeline(const GptPipeline&) = delete;  // what it is made of has its address
+  GptPipeline& operator=(const GptPipeline&) = delete;
 
   // Pipeline::step() for [rows, time] i64 tokens and targets; it refuses those that are not in the
   // vocabulary, too, and more tokens than the context. With a tied head the first and the last stage have a

@@ -141,13 +141,15 @@ Pipeline::Pipeline(std::vector<nn::Module*> stages, pipeline::Schedule schedule,
   record_stages();
 }
 
-// One parameter of each stage says when gradients are cleared.
+// The parameters of the stages say when gradients are cleared.
 void Pipeline::record_stages() {
   const std::string role = fmt::format("pipeline {}", fmt::ptr(this));
   for (nn::Module* const stage : stages_) {
     const auto parameters = stage->parameters();
-    if (!parameters.empty())
-      parameters[0]->listen(nn::Parameter::Event::cleared, role, this, [this] { needs_zero_grad_ = false; });
+    for (nn::Parameter* const parameter : parameters) {
+      has_parameters_ = true;
+      parameter->listen(nn::Parameter::Event::cleared, role, this, [this] { needs_zero_grad_ = false; });
+    }
     if (schedule_.shape.ranks == 1) continue;
     for (nn::Parameter* const parameter : parameters) {
       auto& axes = place(*parameter).axes;
@@ -270,7 +272,7 @@ double Pipeline::run(Tensor inputs, Tensor targets, bool trains, CallSite at) {
   if (all.has_new_shape) agree_on_shapes(inputs, at);
   std::optional<Evaluating> evaluating;
   if (trains)
-    needs_zero_grad_ = true;  // until it has come to its end
+    needs_zero_grad_ = has_parameters_;  // until it has come to its end
   else
     evaluating.emplace(stages_);
   if (trains && options_.on_begin) options_.on_begin();

@@ -128,6 +128,7 @@ class Pipeline {
   // One row of what each of this rank's stages receives and gives: for their shapes and dtypes.
   std::map<int, Tensor> row_in_, row_out_;
   bool needs_zero_grad_ = false;  // a step has failed
+  bool has_parameters_ = false;   // which tell when gradients are cleared
   int most_in_flight_ = 0;
   std::vector<pipeline::TimedAction> timeline_;
 };

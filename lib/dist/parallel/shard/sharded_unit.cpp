@@ -5,7 +5,9 @@
 
 #include "dist/core/fail.h"
 #include "dist/group/call.h"
+#include "dist/group/check_same.h"
 #include "dist/group/control.h"
+#include "dist/parallel/replicas.h"
 
 namespace dist {
 
@@ -43,6 +45,7 @@ ShardedUnit::ShardedUnit(nn::Module& module, std::vector<nn::NamedParameter> par
       values_(plan_),
       gradients_(plan_),
       passes_(std::make_shared<UnitPasses>(*this)) {
+  for (const auto& named : plan_.parameters) trained_.push_back(named.parameter->requires_grad());
   passes_->add(*this);
   for (ShardedUnit* const unit : units_below(module)) {
     unit->passes_->remove(*unit);
@@ -108,9 +111,22 @@ void ShardedUnit::compare_with_other_ranks() const {
   }
 }
 
+// Ranks that train different parameters would reduce different gradients, which may be of one size.
+void ShardedUnit::agree_on_trained() {
+  std::vector<bool> now;
+  for (const auto& named : plan_.parameters) now.push_back(named.parameter->requires_grad());
+  if (std::exchange(trained_, now) == now) return;
+  for (const PlacedAxis& axis : plan_.axes) {
+    agree_on_change(axis.group, plan_.where);
+    check_same("fully_shard", description(plan_.parameters),
+               axis.group ? axis.group : default_group(plan_.where), plan_.where);
+  }
+}
+
 // In a backward pass a forward() is a recomputation: the backward() of the unit follows soon.
-Tensor ShardedUnit::before_forward(nn::Module&, const Tensor& input) {
+Tensor ShardedUnit::before_forward(nn::Module& module, const Tensor& input) {
   passes_->begin(*this, Pass::forward);
+  if (module.is_training()) agree_on_trained();
   const bool is_again = passes_->pass() == Pass::backward;
   if (!is_again || !is_held_ || !values_.are_gathered()) gather_and_prefetch();
   is_held_ = is_again;

@@ -48,6 +48,7 @@ class ShardedUnit final : public nn::ModuleHook, public std::enable_shared_from_
   using Pass = UnitPasses::Pass;
   void gather_and_prefetch();
   void compare_with_other_ranks() const;
+  void agree_on_trained();
   void settle(std::size_t parameter);
   bool casts_inputs() const;
   bool gives_up_after_forward(const nn::Module& module) const;
@@ -59,8 +60,9 @@ class ShardedUnit final : public nn::ModuleHook, public std::enable_shared_from_
   UnitGradients gradients_;
   std::shared_ptr<UnitPasses> passes_;  // shared with the other units of the model
   Orders orders_;
-  OpenSteps steps_;       // of the root
-  bool is_held_ = false;  // gathered by a recomputation, for the backward() that follows it
+  OpenSteps steps_;            // of the root
+  std::vector<bool> trained_;  // each parameter, as the ranks have agreed
+  bool is_held_ = false;       // gathered by a recomputation, for the backward() that follows it
   DType given_dtype_ = DType::f32, made_dtype_ = DType::f32;  // of the last forward's input and output
 };
 

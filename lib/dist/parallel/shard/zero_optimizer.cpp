@@ -82,22 +82,37 @@ void ZeroOptimizer::check_model() const {
              "ZeroOptimizer: the gradient of \"{}\" is reduced by {} already; use one of the two", name,
              called);
   require_whole("ZeroOptimizer", parameters_, options_.group, where_);
+  for (const auto& [name, parameter] : parameters_) {
+    const Placed* const placed = placed_of(*parameter);
+    for (const PlacedAxis& axis : placed ? placed->axes : std::vector<PlacedAxis>{})
+      if (!axis.remedy.empty() && std::holds_alternative<Replicate>(axis.placement))
+        fail(Errc::invalid_argument,
+             "ZeroOptimizer: the gradient of \"{}\" is summed along {} after backward(), when it has been "
+             "reduced "
+             "already; use DistributedDataParallel or fully_shard()",
+             name, axis.name);
+  }
 }
 
-// What the optimizer has is divided as the model is, and then by rows.
 void ZeroOptimizer::record() {
+  for (const auto& [name, parameter] : parameters_)
+    place(*parameter)
+        .axes.push_back({.name = std::string(role),
+                         .group = options_.group,
+                         .placement = Replicate(),
+                         .grad_placement = Partial(ReduceOp::avg),
+                         .remedy = "call the ZeroOptimizer's clip_grad_norm()"});
+  record_rows();
+}
+
+// What the optimizer has is divided as the model is, and then by rows. The model may have been divided
+// further since, into stages.
+void ZeroOptimizer::record_rows() {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    Placed& placed = place(*parameters_[i].parameter);
-    auto of_rows = std::make_shared<Placed>(placed);
-    const std::string axis(role);
-    of_rows->axes.push_back(
-        {.name = axis, .group = options_.group, .placement = Shard(0), .grad_placement = Shard(0)});
+    auto of_rows = std::make_shared<Placed>(*placed_of(*parameters_[i].parameter));
+    for (PlacedAxis& axis : of_rows->axes)
+      if (axis.name == role) axis.placement = axis.grad_placement = Shard(0);
     rows_[i]->division = std::move(of_rows);
-    placed.axes.push_back({.name = axis,
-                           .group = options_.group,
-                           .placement = Replicate(),
-                           .grad_placement = Partial(ReduceOp::avg),
-                           .remedy = "call the ZeroOptimizer's clip_grad_norm()"});
   }
 }
 
@@ -153,7 +168,12 @@ ZeroOptimizer::Bucket ZeroOptimizer::make_bucket(std::vector<std::size_t> member
 void ZeroOptimizer::follow_model() {
   if (std::ranges::find(is_ready_, true) != is_ready_.end()) return;
   for (std::size_t i = 0; i < parameters_.size(); ++i)
-    if (parameters_[i].parameter->requires_grad() != is_trained_[i]) return arrange();
+    if (parameters_[i].parameter->requires_grad() != is_trained_[i]) {
+      agree_on_change(options_.group, where_);
+      check_same("ZeroOptimizer", description(parameters_),
+                 options_.group ? options_.group : default_group(where_), where_);
+      return arrange();
+    }
 }
 
 void ZeroOptimizer::on_ready(std::size_t parameter) {
@@ -209,6 +229,7 @@ void ZeroOptimizer::finish_reductions(std::string_view call) {
 
 nn::Norm ZeroOptimizer::clip_grad_norm(double max_norm, const nn::ClipOptions& options) {
   finish_reductions("clip_grad_norm()");
+  record_rows();
   std::vector<nn::NamedParameter> rows;
   for (const auto& row : rows_) rows.push_back({row->name, row.get()});
   return nn::clip_grad_norm(rows, max_norm, options);
@@ -216,6 +237,8 @@ nn::Norm ZeroOptimizer::clip_grad_norm(double max_norm, const nn::ClipOptions& o
 
 void ZeroOptimizer::step(Caller at) {
   finish_reductions("step()");
+  for (std::size_t i = 0; i < parameters_.size(); ++i)  // frozen since backward(): it keeps its value
+    if (is_trained_[i]) rows_[i]->requires_grad(parameters_[i].parameter->requires_grad());
   for (const Bucket& b : buckets_)
     for (std::size_t k = 0; k < b.members.size(); ++k)
       put_back(parameters_[b.members[k]].parameter->value, b.layout.whole(b.values, k), "value",

@@ -75,6 +75,7 @@ class ZeroOptimizer {
   };
   void check_model() const;
   void record();
+  void record_rows();
   void arrange();
   void follow_model();
   Bucket make_bucket(std::vector<std::size_t> members);

@@ -49,8 +49,11 @@ Tensor TensorParallelRecord::before_backward(nn::Module&, const Tensor& grad_out
   is_under_way_ = true;
   steps_.backward();
   if (summed.empty()) return grad_output;
-  for (Tensor& gradient : summed)
-    if (group.rank() != 0) gradient.zero_();
+  for (auto& [parameter, gradient] : summed) {
+    if (group.rank() == 0) continue;
+    gradient.zero_();
+    if (parameter->grad.shape() == gradient.shape()) parameter->grad.zero_();  // not that of a gathered unit
+  }
   summed.clear();
   set_grad_placement(*this, Partial());
   return grad_output;
@@ -64,10 +67,12 @@ void finish_gradients(nn::Module& module, Caller at) {
          CallSite(at).str(), module.str());
   if (!record->summed.empty()) return;  // no backward() since
   std::vector<Tensor> gradients;
-  for (const nn::Parameter* const parameter : record->partial)
-    if (parameter->requires_grad()) gradients.push_back(parameter->grad);
+  for (nn::Parameter* const parameter : record->partial) {
+    if (!parameter->requires_grad()) continue;
+    gradients.push_back(parameter->grad);
+    record->summed.push_back({parameter, parameter->grad});
+  }
   all_reduce_packed(gradients, ReduceOp::sum, record->group, at);
-  record->summed = std::move(gradients);
   set_grad_placement(*record, Replicate());
 }
 

@@ -23,8 +23,13 @@ struct TensorParallelRecord final : nn::ModuleHook {
   Tensor after_backward(nn::Module&, const Tensor& grad_input) override;
   void abandon(nn::Module&) noexcept override;
 
-  // The gradients that have been summed since the last backward().
-  std::vector<Tensor> summed;
+  // The gradients that have been summed since the last backward(), and whose they are:
+  // DistributedDataParallel may move one to other memory.
+  struct Summed {
+    nn::Parameter* parameter;
+    Tensor gradient;
+  };
+  std::vector<Summed> summed;
 
  private:
   OpenSteps steps_;

@@ -52,18 +52,22 @@ VocabParallelCrossEntropy::VocabParallelCrossEntropy(const DeviceMesh& mesh, std
                                                      nn::CrossEntropyOptions options, Caller at)
     : line_{mesh.get_group(at), mesh.names().front(), users_line(at)},
       classes_(classes),
-      first_(torch_chunk_begin(classes, line_.rank(), line_.size())),
-      own_(torch_chunk_begin(classes, line_.rank() + 1, line_.size()) - first_),
-      options_(options) {}
+      first_(line_.group.is_member() ? torch_chunk_begin(classes, line_.rank(), line_.size()) : 0),
+      own_(line_.group.is_member() ? torch_chunk_begin(classes, line_.rank() + 1, line_.size()) - first_ : 0),
+      options_(options) {
+  check_same(who, fmt::format("{} classes, ignore_index {}", classes, options.ignore_index), line_.group,
+             line_.where);
+}
 
 nn::Loss VocabParallelCrossEntropy::forward(const Tensor& logits, const Tensor& targets) {
   nn::check_input(who, logits);
   if (logits.dim() < 2 || logits.size(-1) != own_)
     nn::fail_shape(who, logits, fmt::format("[batch, ..., {} of {} classes]", own_, classes_));
   const std::int64_t rows = product(Shape(logits.shape().begin(), logits.shape().end() - 1));
-  if (!targets.is_defined() || targets.dtype() != DType::i64 || targets.numel() != rows)
-    fail(Errc::invalid_argument, "{}: a target in i64 is expected for each row of logits, {} in all", who,
-         rows);
+  const Shape expected(logits.shape().begin(), logits.shape().end() - 1);
+  if (!targets.is_defined() || targets.dtype() != DType::i64 || targets.shape() != expected)
+    fail(Errc::invalid_argument, "{}: targets {} i64 are expected, one for each row of logits, {} in all",
+         who, to_string(expected), rows);
   const Tensor on_host = targets.to(cpu);
   const std::int64_t counted = nn::count_targets(who, on_host, classes_, options_.ignore_index);
   const auto target = on_host.data<std::int64_t>();

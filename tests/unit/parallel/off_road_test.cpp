@@ -1,0 +1,206 @@
+// Uses that one would not expect, and that once gave wrong numbers without a word, or waited for ever.
+#include <filesystem>
+#include <type_traits>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "dist/dist.h"
+#include "dist/mesh/device_mesh.h"
+#include "dist/nn/batch_norm2d.h"
+#include "dist/nn/lora.h"
+#include "dist/nn/nn.h"
+#include "dist/parallel/checkpoint/sharded_checkpoint.h"
+#include "dist/parallel/context/ring_attention.h"
+#include "dist/parallel/distributed_data_parallel.h"
+#include "dist/parallel/pipeline/gpt_pipeline.h"
+#include "dist/parallel/shard/fully_shard.h"
+#include "dist/parallel/shard/zero_optimizer.h"
+#include "dist/parallel/tensor/vocab_cross_entropy.h"
+
+#include "gpt_support.h"
+#include "support/expect_error.h"
+#include "support/ranks.h"
+
+namespace dist::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+static_assert(!std::is_copy_constructible_v<ContextParallel> && !std::is_move_constructible_v<GptPipeline>,
+              "models keep their addresses");
+
+struct TwoLayers final : nn::Module {
+  nn::Linear a{4, 4}, b{4, 4};
+  TwoLayers() {
+    register_module("a", a), register_module("b", b);
+    nn::manual_seed(5);
+    for (nn::Parameter* const parameter : parameters())
+      parameter->initialize(nn::uniform(parameter->value.shape(), 0.5));
+    to(DType::f64);
+  }
+  Tensor run_forward(const Tensor& input) override { return b.forward(a.forward(input)); }
+  Tensor run_backward(const Tensor& grad) override { return a.backward(b.backward(grad)); }
+};
+
+void once(nn::Module& model) { (void)model.backward(model.forward(full({2, 4}, 0.5, DType::f64))); }
+
+RankOptions soon() {
+  RankOptions options;
+  options.init.timeout = 20s;
+  return options;
+}
+
+TEST(OffRoad, DdpLeavesTheModesOfLayersAlone) {
+  run_ranks(2, [](int) {
+    nn::Sequential model;
+    model.add<nn::BatchNorm2d>(2);
+    model.add<nn::ReLU>();
+    model[0].eval();
+    DistributedDataParallel ddp(model);
+    EXPECT_FALSE(model[0].is_training());
+    EXPECT_TRUE(model[1].is_training() && ddp.is_training());
+  });
+}
+
+TEST(OffRoad, DdpRefusesAModelThatHasGrown) {
+  run_ranks(2, [](int) {
+    TwoLayers model;
+    DistributedDataParallel ddp(model);
+    once(ddp);
+    (void)nn::add_lora(model, {.rank = 2});
+    EXPECT_DIST_ERROR(once(ddp), Errc::invalid_argument, "when DistributedDataParallel wrapped it");
+  });
+}
+
+// One rank freezes a layer, and the other does not, or another one.
+template <class Make>
+void freezing_alone_is_told(bool other_freezes, const Make& make) {
+  run_ranks(
+      2,
+      [&](int rank) {
+        TwoLayers model;
+        const auto step = make(model);
+        step();
+        if (rank == 0) model.a.requires_grad(false);
+        if (rank == 1 && other_freezes) model.b.requires_grad(false);
+        try {
+          step();
+          ADD_FAILURE() << "nothing was said on rank " << rank;
+        } catch (const Error& error) {  // of the first collective that meets another, or of one after it
+          EXPECT_TRUE(error.code() == Errc::mismatch || error.code() == Errc::aborted) << error.what();
+          const std::string text = error.what();
+          EXPECT_TRUE(text.find("freeze") != text.npos || text.find("frozen") != text.npos) << text;
+        }
+      },
+      soon());
+}
+
+TEST(OffRoad, FreezingAloneIsTold) {
+  for (const bool other_freezes : {false, true}) {
+    freezing_alone_is_told(other_freezes, [](TwoLayers& model) {
+      return [ddp = std::make_shared<DistributedDataParallel>(model)] { once(*ddp); };
+    });
+    freezing_alone_is_told(other_freezes, [](TwoLayers& model) {
+      fully_shard(model.a), fully_shard(model.b), fully_shard(model);
+      return [&model] { once(model); };
+    });
+    freezing_alone_is_told(other_freezes, [](TwoLayers& model) {
+      auto zero = std::make_shared<ZeroOptimizer>(model, [](std::vector<nn::Parameter*> rows) {
+        return std::make_unique<nn::SGD>(std::move(rows), nn::SGDOptions{.lr = 0.1});
+      });
+      return [zero, &model] {
+        zero->zero_grad();
+        once(model);
+        zero->step();
+      };
+    });
+  }
+}
+
+TEST(OffRoad, FreezingTogetherGoesOn) {
+  run_ranks(2, [](int) {
+    TwoLayers one, model;
+    fully_shard(model.a), fully_shard(model.b), fully_shard(model);
+    for (int step = 0; step < 4; ++step) {
+      for (TwoLayers* const each : {&one, &model}) {
+        each->a.requires_grad(step % 2 == 0);
+        each->zero_grad();
+        once(*each);
+      }
+    }
+  });
+}
+
+struct TwoFolders {
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / fmt::format("distlab-off-{}", getpid());
+  ~TwoFolders() { std::filesystem::remove_all(path); }
+};
+
+TEST(OffRoad, RanksThatNameOtherFoldersAreTold) {
+  const TwoFolders folders;
+  run_ranks(2, [&](int rank) {
+    TwoLayers model;
+    for (const char* folder : {"a", "b"}) save_sharded(folders.path / folder, pieces_of(model));
+    const auto own = folders.path / (rank == 0 ? "a" : "b");
+    EXPECT_DIST_ERROR(save_sharded(own, pieces_of(model)), Errc::mismatch, "the folder ");
+    model.a.bias()->value.fill_(rank);
+    for (const char* folder : {"a", "b"}) {
+      Pieces mine = pieces_of(model);
+      for (Piece& piece : mine) piece.may_differ = true;
+      save_sharded(folders.path / folder, mine);
+      if (folder[0] == 'a') save_sharded(folders.path / folder, mine);
+    }
+    EXPECT_DIST_ERROR(load_sharded(own, pieces_of(model), {}), Errc::mismatch, "the save ");
+  });
+}
+
+TEST(OffRoad, AFolderIsOneHoweverItIsSpelt) {
+  const TwoFolders folders;
+  run_ranks(2, [&](int) {
+    TwoLayers model, loaded;
+    ShardedSave first(folders.path / "x", pieces_of(model));
+    for (nn::Parameter* const parameter : model.parameters()) parameter->value.fill_(2);
+    ShardedSave second(folders.path / "." / "x/", pieces_of(model));
+    second.finish();
+    first.finish();
+    load_sharded(folders.path / "x", pieces_of(loaded), {});
+    EXPECT_EQ(loaded.a.weight().value.to_vector<double>()[0], 2);
+  });
+}
+
+TEST(OffRoad, TargetsOfAnotherShapeAreRefused) {
+  run_ranks(2, [](int) {
+    VocabParallelCrossEntropy loss(init_device_mesh({2}, {"tp"}), 6);
+    EXPECT_DIST_ERROR((void)loss.forward(zeros({2, 3, 3}, DType::f64), zeros({3, 2}, DType::i64)),
+                      Errc::invalid_argument, "targets [2, 3] i64 are expected");
+  });
+}
+
+TEST(OffRoad, ARankOutsideOfTheGroupIsRefused) {
+  run_ranks(3, [](int rank) {
+    const ProcessGroup pair = new_group({0, 1});
+    if (rank != 2) return;
+    TwoLayers model;
+    EXPECT_DIST_ERROR(DistributedDataParallel(model, {.group = pair}), Errc::invalid_argument, "");
+    EXPECT_DIST_ERROR(GptPipeline(small_gpt(), {.group = pair}), Errc::invalid_argument,
+                      "is not a member of");
+  });
+}
+
+TEST(OffRoad, WhatAMergedLoraHasGatheredIsForgotten) {
+  TwoLayers model;
+  (void)nn::add_lora(model, {.rank = 2});
+  once(model);
+  nn::merge_lora(model);
+  model.zero_grad();
+  nn::unmerge_lora(model);
+  for (const auto& [name, parameter] : model.named_parameters())
+    if (name.find("lora") != name.npos) {
+      for (const double x : parameter->grad.to_vector<double>()) EXPECT_EQ(x, 0) << name;
+    }
+}
+
+}  // namespace
+}  // namespace dist::test
