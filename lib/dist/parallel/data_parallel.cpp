@@ -68,6 +68,12 @@ DataParallel::DataParallel(const Factory& factory, int replicas, const std::vect
 
 Tensor DataParallel::run_forward(const Tensor& input) {
   copy_values();
+  nn::Position position = replicas_.front()->position();
+  const auto parts = input.chunk(static_cast<std::int64_t>(replicas_.size()));
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    position.first_row += parts[i - 1].size(0);
+    replicas_[i]->set_position(position);
+  }
   return on_parts(input, [this](nn::Module& replica, const Tensor& part) {
     bool needs_grad = wants_input_grad();
     return forward_child(replica, part, needs_grad);
@@ -110,7 +116,9 @@ void DataParallel::copy_values() {
   const nn::StateDict first = replicas_.front()->state_dict();
   const auto parameters = replicas_.front()->parameters();
   for (std::size_t i = 1; i < replicas_.size(); ++i) {
-    replicas_[i]->train(is_training());
+    // The first replica's modes: a module's own after those above it, which set all below.
+    const auto modules = replicas_.front()->modules(), theirs = replicas_[i]->modules();
+    for (std::size_t m = 0; m < modules.size(); ++m) theirs[m]->train(modules[m]->is_training());
     replicas_[i]->load_state_dict(first);
     const auto others = replicas_[i]->parameters();
     for (std::size_t p = 0; p < parameters.size(); ++p)

@@ -29,7 +29,8 @@ GradientBuckets::GradientBuckets(std::vector<nn::NamedParameter> parameters, Dev
       where_(where),
       bucket_of_(parameters_.size()),
       places_(parameters_.size()),
-      is_ready_(parameters_.size()) {
+      is_ready_(parameters_.size()),
+      used_apart_(parameters_.size()) {
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     parameters_[i].parameter->listen(role, this, [this, i] { on_ready(i); });
 }
@@ -102,10 +103,14 @@ void GradientBuckets::abandon() noexcept {
   started_.clear();
   left_out_.clear();
   ready_order_.clear();
+  used_apart_.assign(parameters_.size(), false);
 }
 
 void GradientBuckets::on_ready(std::size_t parameter) {
-  if (!is_under_way_) return;
+  if (!is_under_way_) {
+    used_apart_[parameter] = true;
+    return;
+  }
   if (is_ready_[parameter])
     fail(
         Errc::invalid_argument,
@@ -154,7 +159,7 @@ void GradientBuckets::start_counting_users(const std::vector<std::size_t>& missi
   const Device device = places_.front().device();
   const Shape shape{static_cast<std::int64_t>(parameters_.size())};
   users_ = ones(shape, DType::i32, missing.empty() ? device : cpu);
-  for (const std::size_t i : missing) users_.data<std::int32_t>()[i] = 0;
+  for (const std::size_t i : missing) users_.data<std::int32_t>()[i] = used_apart_[i] ? 1 : 0;
   users_ = users_.to(device);
   Work work = all_reduce(users_, ReduceOp::sum, {.group = groups_.of(device), .async_op = true}, where_);
   started_.push_back([this, work = std::move(work)]() mutable {
@@ -172,6 +177,7 @@ void GradientBuckets::restore_left_out() {
 
 void GradientBuckets::finish() {
   is_under_way_ = false;
+  used_apart_.assign(parameters_.size(), false);
   if (!in_graph_) return Recording::between([this] { wait_for_started(); });
   wait_for_started();
   exposed_ = {};  // the host waits for nothing

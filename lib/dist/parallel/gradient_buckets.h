@@ -87,6 +87,7 @@ class GradientBuckets {
 
   bool is_under_way_ = false, in_graph_ = false;
   std::vector<bool> is_ready_;
+  std::vector<bool> used_apart_;  // in backwards without an exchange since the last one with it
   std::vector<std::size_t> ready_order_;
   std::size_t next_ = 0;                        // the first bucket that is not full yet
   std::vector<std::function<void()>> started_;  // finish each bucket, in order

@@ -38,6 +38,7 @@ ParameterServer::ParameterServer(nn::Module& model, nn::Optimizer& optimizer,
   require_whole("ParameterServer", model.named_parameters(), group_, where_);
   check_alike("ParameterServer", model, group_, where_);
   broadcast_state(model, group_, where_);
+  all_ = model.parameters().size();
   arrange();
 }
 
@@ -51,6 +52,12 @@ void ParameterServer::arrange() {
 
 void ParameterServer::step() {
   const auto began = Clock::now();
+  if (model_.parameters().size() != all_)
+    fail(Errc::invalid_argument,
+         "ParameterServer: the model has {} parameters now and had {} when the ParameterServer was made; "
+         "make it after "
+         "the change",
+         model_.parameters().size(), all_);
   if (!are_trained(parameters_, model_.named_parameters())) {
     check_alike("ParameterServer", model_, group_, where_);
     arrange();

@@ -45,6 +45,7 @@ class ParameterServer {
   const ProcessGroup group_;
   const int server_;
   const CallSite where_;
+  std::size_t all_ = 0;                         // how many parameters the model has
   std::vector<nn::NamedParameter> parameters_;  // those that are trained
   Tensor values_, gradients_;                   // theirs, one-dimensional
   std::vector<Tensor> places_;                  // each gradient's view

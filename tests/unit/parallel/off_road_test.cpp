@@ -12,6 +12,7 @@
 #include "dist/nn/nn.h"
 #include "dist/parallel/checkpoint/sharded_checkpoint.h"
 #include "dist/parallel/context/ring_attention.h"
+#include "dist/parallel/data_parallel.h"
 #include "dist/parallel/distributed_data_parallel.h"
 #include "dist/parallel/pipeline/gpt_pipeline.h"
 #include "dist/parallel/shard/fully_shard.h"
@@ -61,6 +62,47 @@ TEST(OffRoad, DdpLeavesTheModesOfLayersAlone) {
     EXPECT_FALSE(model[0].is_training());
     EXPECT_TRUE(model[1].is_training() && ddp.is_training());
   });
+}
+
+// A layer that only the backward without an exchange has used.
+TEST(OffRoad, WhatWasUsedWithoutAnExchangeIsAveraged) {
+  run_ranks(2, [](int rank) {
+    struct Branches final : nn::Module {
+      TwoLayers layers;
+      bool uses_b = true;
+      Branches() { register_module("layers", layers); }
+      Tensor run_forward(const Tensor& input) override {
+        return uses_b ? layers.forward(input) : layers.a.forward(input);
+      }
+      Tensor run_backward(const Tensor& grad) override {
+        return uses_b ? layers.backward(grad) : layers.a.backward(grad);
+      }
+    } model;
+    DistributedDataParallel ddp(model, {.find_unused_parameters = true});
+    const auto run = [&] { (void)ddp.backward(ddp.forward(full({2, 4}, 1 + rank, DType::f64))); };
+    {
+      const auto none = ddp.no_sync();
+      run();
+    }
+    model.uses_b = false;
+    run();
+    const double mine = model.layers.b.bias()->grad.to_vector<double>()[0];
+    EXPECT_EQ(all_gather_object(fmt::format("{}", mine)), std::vector(2, fmt::format("{}", mine)));
+    EXPECT_NE(mine, 0);
+  });
+}
+
+TEST(OffRoad, DataParallelKeepsTheModesOfLayers) {
+  DataParallel model(
+      [] {
+        auto made = std::make_unique<nn::Sequential>();
+        made->add<nn::Dropout>(0.5);
+        return made;
+      },
+      2);
+  static_cast<nn::Sequential&>(model.module())[0].eval();
+  const Tensor output = model.forward(ones({4, 3, 2}, DType::f64));
+  for (const double x : output.to_vector<double>()) EXPECT_EQ(x, 1) << "no replica drops anything";
 }
 
 TEST(OffRoad, DdpRefusesAModelThatHasGrown) {

@@ -117,7 +117,8 @@ void load_sharded(const fs::path& folder, const Pieces& pieces, const ShardedChe
                   Caller at) {
   Reading reading;
   on_all(options.group, at, [&] { reading = planned(folder, pieces); });
-  check_same("load_sharded", fmt::format("the save {}", of_index(reading.from)),
+  check_same("load_sharded",
+             fmt::format("the save {}\nthe folder {}", of_index(reading.from), one_spelling(folder).string()),
              options.group ? options.group : default_group(at), at);
   on_all(options.group, at, [&] { read(reading, pieces); });
 }

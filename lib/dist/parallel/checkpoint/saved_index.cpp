@@ -84,4 +84,9 @@ SavedTensors read_index(const fs::path& save) {
   });
 }
 
+std::filesystem::path one_spelling(const std::filesystem::path& folder) {
+  const auto whole = std::filesystem::weakly_canonical(std::filesystem::absolute(folder));
+  return whole.has_filename() ? whole : whole.parent_path();
+}
+
 }  // namespace dist

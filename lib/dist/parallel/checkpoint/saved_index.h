@@ -37,4 +37,7 @@ using SavedTensors = std::map<std::string, SavedTensor, std::less<>>;
 // What index.json of the save says. Throws Error{invalid_argument} if it cannot be read or is damaged.
 SavedTensors read_index(const std::filesystem::path& save);
 
+// "runs/x", "runs/x/" and "./runs/x" are one folder: the same path for all of them.
+std::filesystem::path one_spelling(const std::filesystem::path& folder);
+
 }  // namespace dist

@@ -98,12 +98,6 @@ fs::path made_save(const fs::path& folder) {
   return named();
 }
 
-// "runs/x", "runs/x/" and "./runs/x" are one folder.
-fs::path one_spelling(const fs::path& folder) {
-  const fs::path whole = fs::weakly_canonical(fs::absolute(folder));
-  return whole.has_filename() ? whole : whole.parent_path();
-}
-
 // The saves of this process that have begun and are not finished, by folder and rank (ranks can be threads).
 class UnderWay {
  public:
