@@ -93,6 +93,8 @@ DistributedDataParallel::DistributedDataParallel(nn::Module& model, const DdpOpt
   register_module("module", model);
   broadcast_state(model, groups_, where_);
   if (options_.broadcast_buffers) buffers_ = packed_buffers(model);
+  for (const auto& named : model.named_buffers())
+    if (options_.broadcast_buffers) buffer_places_.emplace_back(named, named.buffer->value);
   make_buckets();
 }
 
@@ -130,6 +132,8 @@ Timeout DistributedDataParallel::exposed() const { return gradients_->exposed();
 void DistributedDataParallel::begin_step() {
   if (syncs()) rebuild_if_due();
   if (!broadcasts_next_) return;
+  for (const auto& [named, place] : buffer_places_)
+    put_back(named.buffer->value, place, "buffer", named.name);
   for (Tensor& buffer : buffers_)
     broadcast(buffer, group_.global_rank(0), {.group = groups_.of(buffer.device())}, where_);
 }

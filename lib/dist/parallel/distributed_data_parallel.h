@@ -127,8 +127,9 @@ class DistributedDataParallel final : public nn::Module {
   const ProcessGroup group_;
   const DeviceGroups groups_;
   const std::vector<nn::NamedParameter> parameters_;
-  std::unique_ptr<GradientBuckets> gradients_;  // of those that are trained
-  std::vector<Tensor> buffers_;                 // packed: one per dtype and device
+  std::unique_ptr<GradientBuckets> gradients_;                     // of those that are trained
+  std::vector<Tensor> buffers_;                                    // packed: one per dtype and device
+  std::vector<std::pair<nn::NamedBuffer, Tensor>> buffer_places_;  // each one's place in them
   int no_syncs_ = 0;
   bool broadcasts_next_ = true;  // at the next forward() in training
   bool is_rebuilt_ = false;

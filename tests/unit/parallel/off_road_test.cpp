@@ -14,9 +14,12 @@
 #include "dist/parallel/context/ring_attention.h"
 #include "dist/parallel/data_parallel.h"
 #include "dist/parallel/distributed_data_parallel.h"
+#include "dist/parallel/full_state.h"
 #include "dist/parallel/pipeline/gpt_pipeline.h"
 #include "dist/parallel/shard/fully_shard.h"
 #include "dist/parallel/shard/zero_optimizer.h"
+#include "dist/parallel/tensor/parallelize.h"
+#include "dist/parallel/tensor/placements.h"
 #include "dist/parallel/tensor/vocab_cross_entropy.h"
 
 #include "gpt_support.h"
@@ -103,6 +106,23 @@ TEST(OffRoad, DataParallelKeepsTheModesOfLayers) {
   static_cast<nn::Sequential&>(model.module())[0].eval();
   const Tensor output = model.forward(ones({4, 3, 2}, DType::f64));
   for (const double x : output.to_vector<double>()) EXPECT_EQ(x, 1) << "no replica drops anything";
+}
+
+TEST(OffRoad, ABufferThatWasReplacedIsBroadcast) {
+  run_ranks(2, [](int rank) {
+    nn::Sequential model;
+    model.add<nn::BatchNorm2d>(2);
+    DistributedDataParallel ddp(model);
+    const auto buffers = model.named_buffers();
+    for (const auto& [name, buffer] : buffers)
+      if (buffer->value.dtype() == DType::f32) buffer->value = full(buffer->value.shape(), 1 + rank);
+    model[0].eval();
+    for (int i = 0; i < 2; ++i) (void)ddp.backward(ddp.forward(ones({2, 2, 1, 1})));
+    for (const auto& [name, buffer] : buffers)
+      if (buffer->value.dtype() == DType::f32) {
+        EXPECT_EQ(buffer->value.to_vector<float>()[0], 1) << name;
+      }
+  });
 }
 
 TEST(OffRoad, DdpRefusesAModelThatHasGrown) {
@@ -217,6 +237,37 @@ TEST(OffRoad, TargetsOfAnotherShapeAreRefused) {
     VocabParallelCrossEntropy loss(init_device_mesh({2}, {"tp"}), 6);
     EXPECT_DIST_ERROR((void)loss.forward(zeros({2, 3, 3}, DType::f64), zeros({3, 2}, DType::i64)),
                       Errc::invalid_argument, "targets [2, 3] i64 are expected");
+  });
+}
+
+// w1 and w3 of a gated MLP have one input, which is gathered once for both.
+TEST(OffRoad, OneOfTwoLayersWithOneInputIsFrozen) {
+  run_ranks(2, [](int) {
+    for (const std::string trained : {"h.0.mlp.w1", "h.0.mlp.w3"}) {
+      nn::GptOptions options = small_gpt();
+      options.gated = true, options.width = 12;
+      auto one = make_gpt(options), model = make_gpt(options);
+      parallelize(*model, init_device_mesh({2}, {"tp"}), {.sequence_parallel = true});
+      for (nn::GPT* const each : {one.get(), model.get()})
+        for (const auto& [name, parameter] : each->named_parameters())
+          parameter->requires_grad(name.find(trained) != name.npos);
+      for (int step = 0; step < 2; ++step) {
+        const Tensor tokens = full({2, 6}, step + 1, DType::i64);
+        for (nn::GPT* const each : {one.get(), model.get()}) {
+          each->zero_grad();
+          const Tensor logits = each->forward(tokens);
+          (void)each->backward(ones(logits.shape(), DType::f64));
+        }
+        finish_gradients(*model);
+        const nn::StateDict all = full_gradients(*model);
+        for (const auto& [name, parameter] : one->named_parameters()) {
+          if (!parameter->requires_grad()) continue;
+          const auto got = nn::find(all, name)->to_vector<double>(),
+                     wanted = parameter->grad.to_vector<double>();
+          for (std::size_t k = 0; k < got.size(); ++k) ASSERT_NEAR(got[k], wanted[k], 1e-11) << name;
+        }
+      }
+    }
   });
 }
 

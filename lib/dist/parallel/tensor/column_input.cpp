@@ -4,20 +4,20 @@
 
 namespace dist {
 
-Tensor ColumnInput::whole(const Tensor& input) {
+Tensor ColumnInput::whole(const Tensor& input, std::shared_ptr<Part>& part) {
   if (!is_sequence_) {
     expect_whole(input, "the input of", line_);
     return input;
   }
-  if (had_ == 0 || given_.raw() != input.raw()) {
-    given_ = input;
+  if (had_ == 0 || part_->time.raw() != input.raw()) {
+    part_ = std::make_shared<Part>(Part{input, nullptr});
     whole_ = gather_time(input, line_).wait();
-    parts_.keep(input);
     had_ = 0;
   }
+  part = part_;
   if (++had_ < layers_) return whole_;
   had_ = 0;
-  given_ = {};
+  part_ = nullptr;
   return std::exchange(whole_, {});
 }
 
@@ -26,11 +26,9 @@ Tensor ColumnInput::Again::wait() {
   return whole_;
 }
 
-std::shared_ptr<ColumnInput::Again> ColumnInput::gather_again() {
-  if (asked_ == 0) again_ = std::make_shared<Again>(gather_time(parts_.take(), line_, true));
-  if (++asked_ < layers_) return again_;
-  asked_ = 0;
-  return std::exchange(again_, nullptr);
+std::shared_ptr<ColumnInput::Again> ColumnInput::gather_again(Part& of) {
+  if (!of.again) of.again = std::make_shared<Again>(gather_time(of.time, line_, true));
+  return of.again;
 }
 
 void ColumnInput::send(const Tensor& grad_input) {
@@ -52,15 +50,16 @@ Tensor ColumnInput::received(const Tensor& grad_input) {
 }
 
 void ColumnInput::abandon() noexcept {
-  given_ = whole_ = {};
-  had_ = asked_ = 0;
-  again_ = nullptr;
+  part_ = nullptr;
+  whole_ = {};
+  had_ = 0;
   waiting_.clear();
   is_sent_ = false;
   sum_ = {};
 }
 
-ColumnHook::ColumnHook(nn::Linear& layer, std::shared_ptr<ColumnInput> input) : input_(std::move(input)) {
+ColumnHook::ColumnHook(nn::Linear& layer, std::shared_ptr<ColumnInput> input)
+    : input_(std::move(input)), parts_(layer) {
   input_->add_layer();
   if (input_->is_sequence())
     layer.set_input_source([this] {
@@ -68,6 +67,13 @@ ColumnHook::ColumnHook(nn::Linear& layer, std::shared_ptr<ColumnInput> input) : 
       again_.pop_front();
       return whole;
     });
+}
+
+Tensor ColumnHook::before_forward(nn::Module&, const Tensor& input) {
+  std::shared_ptr<ColumnInput::Part> part;
+  Tensor whole = input_->whole(input, part);
+  if (part) parts_.keep(std::move(part));
+  return whole;
 }
 
 // A loss over the last axis would take this rank's columns for all classes.
@@ -80,7 +86,7 @@ Tensor ColumnHook::after_forward(nn::Module&, const Tensor& output) {
 }
 
 Tensor ColumnHook::before_backward(nn::Module&, const Tensor& grad_output) {
-  if (input_->is_sequence()) again_.push_back(input_->gather_again());
+  if (input_->is_sequence()) again_.push_back(input_->gather_again(*parts_.take()));
   return grad_output;
 }
 

@@ -18,15 +18,11 @@ namespace dist {
 class ColumnInput {
  public:
   // With `is_sequence`, the input is this rank's part of the time. Only that part is kept for backward().
-  ColumnInput(nn::Module& first_layer, TensorLine line, bool is_sequence)
-      : line_(std::move(line)), is_sequence_(is_sequence), parts_(first_layer) {}
+  ColumnInput(TensorLine line, bool is_sequence) : line_(std::move(line)), is_sequence_(is_sequence) {}
 
   void add_layer() { ++layers_; }
   bool is_sequence() const { return is_sequence_; }
   int ranks() const { return line_.size(); }
-
-  // For each layer's forward(): its whole input.
-  Tensor whole(const Tensor& input);
 
   // The whole input once more, for the gradient of the weight, while its gather is under way.
   class Again {
@@ -38,8 +34,15 @@ class ColumnInput {
     PendingTensor gathered_;
     Tensor whole_;
   };
+  // This rank's part of the input of one forward(), which the layers share that are to have a backward().
+  struct Part {
+    Tensor time;
+    std::shared_ptr<Again> again;
+  };
+  // For each layer's forward(): its whole input, and with is_sequence() what to keep for backward().
+  Tensor whole(const Tensor& input, std::shared_ptr<Part>& part);
   // For each layer's backward(), with is_sequence(): the first call starts the gather.
-  std::shared_ptr<Again> gather_again();
+  std::shared_ptr<Again> gather_again(Part& of);
   // For each layer's backward(): the last call sends the sum of their gradients.
   void send(const Tensor& grad_input);
   // What that layer's backward() returns: the gradient of the input, or zeros where a later layer returns it.
@@ -52,12 +55,11 @@ class ColumnInput {
   const bool is_sequence_;
   int layers_ = 0;
 
-  Tensor given_, whole_;  // of a forward that not all layers have had
+  // Of a forward that not all layers have had.
+  std::shared_ptr<Part> part_;
+  Tensor whole_;
   int had_ = 0;
-  nn::Kept<Tensor> parts_;
 
-  std::shared_ptr<Again> again_;  // of a backward that not all layers have had
-  int asked_ = 0;
   std::vector<Tensor> waiting_;  // gradients of layers that have had it
   bool is_sent_ = false;
   PendingTensor sum_;
@@ -67,7 +69,7 @@ class ColumnInput {
 class ColumnHook final : public nn::ModuleHook {
  public:
   ColumnHook(nn::Linear& layer, std::shared_ptr<ColumnInput> input);
-  Tensor before_forward(nn::Module&, const Tensor& input) override { return input_->whole(input); }
+  Tensor before_forward(nn::Module&, const Tensor& input) override;
   Tensor after_forward(nn::Module&, const Tensor& output) override;
   Tensor before_backward(nn::Module&, const Tensor& grad_output) override;
   void on_input_grad(nn::Module&, Tensor& grad_input) override { input_->send(grad_input); }
@@ -81,6 +83,7 @@ class ColumnHook final : public nn::ModuleHook {
 
  private:
   std::shared_ptr<ColumnInput> input_;
+  nn::Kept<std::shared_ptr<ColumnInput::Part>> parts_;
   std::deque<std::shared_ptr<ColumnInput::Again>> again_;  // of each backward whose weight gradient is due
 };
 

@@ -115,7 +115,7 @@ class Application {
     if (!input) {
       if (!style.same_input_as.empty())
         refuse("same_input_as \"{}\" is not a column-parallel layer before it", style.same_input_as);
-      input = std::make_shared<ColumnInput>(*linear, line_, is_sequence);
+      input = std::make_shared<ColumnInput>(line_, is_sequence);
     }
     linear->add_hook(std::make_shared<ColumnHook>(*linear, input));
   }
