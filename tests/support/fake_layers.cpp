@@ -70,12 +70,14 @@ class FakeConvolution final : public nn::Convolution {
   Tensor forward(const Tensor& input, const Tensor& weight, const Tensor& bias) override {
     const Located at(device_);
     last_ = input.device();
+    input_ = input;
     Tensor out = empty(shape_.output(), input.dtype(), input.device());
     run(input.device(), [plain = plain_, to = at(out), x = at(input), w = at(weight),
                          b = at(bias)]() mutable { to.copy_(plain->forward(x, w, b)); });
     return out;
   }
   void forget_input() override {
+    input_ = {};
     run(last_, [plain = plain_] { plain->forget_input(); });
   }
   void backward_parameters(Tensor grad_weight, Tensor grad_bias, const Tensor& grad_output) override {
@@ -101,6 +103,7 @@ class FakeConvolution final : public nn::Convolution {
   const nn::ConvolutionShape shape_;
   const std::shared_ptr<nn::Convolution> plain_;
   Device last_ = cpu;
+  Tensor input_;  // its memory must not be another tensor's before backward_parameters()
 };
 
 class FakeLayers final : public nn::Ops {

@@ -26,7 +26,8 @@ struct SpawnOptions {
 // failed.
 //
 // With the environment variable DIST_SIM, for instance "ranks=1024,topology=summit", ranks are virtual
-// instead (and without `ranks=` there are n), as in sim::run (launch/spawn_simulated.h; ./distlab sim ./program sets it).
+// instead (and without `ranks=` there are n), as in sim::run (launch/spawn_simulated.h; ./distlab sim
+// ./program sets it).
 void spawn(int n, const std::function<void(int rank)>& fn, const SpawnOptions& options = {});
 // The same with default options.
 void spawn(int n, const std::function<void(int rank)>& fn, Ranks as);

@@ -5,8 +5,8 @@
 
 namespace distlab {
 
-// A table, and a line for each backend that cannot be used here. Starts a rank for each of the others and asks
-// it, which takes a second.
+// A table, and a line for each backend that cannot be used here. Starts a rank for each of the others and
+// asks it, which takes a second.
 std::string backend_matrix();
 
 }  // namespace distlab
