@@ -242,7 +242,8 @@ TEST_F(ClassGrade, NamesDoNotReorderWhatIsAroundThem) {
   EXPECT_TRUE(contains(said, "ann\\u202e001: 100\n")) << said;
   EXPECT_TRUE(contains(said, "\\u2066eve is a link")) << said;
   for (const char* file : {"grades.csv", "grades.json", "report.html"}) {
-    const auto text = distlab::text_of_file(out / file);
+    std::string text = distlab::text_of_file(out / file);
+    if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);  // the byte-order mark of a spreadsheet's file
     EXPECT_TRUE(contains(text, "u202e001")) << text;
     for (const char* mark : {"\xe2\x80\xae", "\xef\xbb\xbf", "\xe2\x81\xa6"})
       EXPECT_FALSE(contains(text, mark)) << file;

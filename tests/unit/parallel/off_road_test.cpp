@@ -1,4 +1,4 @@
-// Uses that one would not expect, and that once gave wrong numbers without a word, or waited for ever.
+// Uses that one would not expect, and that once gave wrong numbers without a word, or waited forever.
 #include <filesystem>
 #include <type_traits>
 

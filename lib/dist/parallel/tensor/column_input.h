@@ -55,7 +55,7 @@ class ColumnInput {
   const bool is_sequence_;
   int layers_ = 0;
 
-  // Of a forward that not all layers have had.
+  // While not all layers have had a forward: what they share.
   std::shared_ptr<Part> part_;
   Tensor whole_;
   int had_ = 0;
