@@ -10,7 +10,7 @@ lay_out() {
   touch "$tree/labs/01_init/init.cpp" "$tree/labs/02_group/group.cpp"
   : > "$calls"
   local tool
-  for tool in bash env cat chmod cksum cut date dirname flock grep head id mkdir mktemp paste printf readlink rm sed sha256sum sleep \
+  for tool in bash env cat chmod cksum cut date dirname find flock grep head id mkdir mktemp mv paste printf readlink rm sed sha256sum sleep \
     sort tail touch uname; do
     ln -s "$(command -v $tool)" "$bin/$tool"
   done

@@ -2,9 +2,10 @@
 # MPICH's mpiexec (Intel MPI's has the same variables) on one node and on two; a killed rank.
 # Usage: mpiexec.sh PROGRAM (same_program). Exit status 77: something is missing here.
 set -uo pipefail
-program=$1
 # shellcheck source=tests/integration/engines/nodes.sh
 source "${BASH_SOURCE[0]%/*}/nodes.sh"
+ln -s "$1" "$work/program" # so that its ranks have a name of their own among those of other tests
+program=$work/program
 needs mpiexec.hydra mpich
 export DIST_TIMEOUT=60
 

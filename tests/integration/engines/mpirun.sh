@@ -2,9 +2,10 @@
 # Open MPI's mpirun on two nodes: with MASTER_ADDR, and with backend mpi, where MPI says where rank 0 is.
 # Usage: mpirun.sh PROGRAM (same_program). Exit status 77: something is missing here.
 set -uo pipefail
-program=$1
 # shellcheck source=tests/integration/engines/nodes.sh
 source "${BASH_SOURCE[0]%/*}/nodes.sh"
+ln -s "$1" "$work/program" # so that its ranks have a name of their own among those of other tests
+program=$work/program
 needs mpirun openmpi-bin
 export DIST_TIMEOUT=60 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 

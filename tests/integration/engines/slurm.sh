@@ -3,9 +3,11 @@
 # continues with the weights of one that was not stopped.
 # Usage: slurm.sh PROGRAM DISTLAB (same_program, distlab). Exit status 77: something is missing here.
 set -uo pipefail
-program=$1 distlab=$2
+distlab=$2
 # shellcheck source=tests/integration/engines/nodes.sh
 source "${BASH_SOURCE[0]%/*}/nodes.sh"
+ln -s "$1" "$work/program" # so that its ranks have a name of their own among those of other tests
+program=$work/program
 needs srun slurm-wlm
 needs slurmctld slurm-wlm
 needs munged munge

@@ -2,9 +2,10 @@
 # PyTorch's torchrun on one node and on two; a killed rank.
 # Usage: torchrun.sh PROGRAM (same_program). Exit status 77: something is missing here.
 set -uo pipefail
-program=$1
 # shellcheck source=tests/integration/engines/nodes.sh
 source "${BASH_SOURCE[0]%/*}/nodes.sh"
+ln -s "$1" "$work/program" # so that its ranks have a name of their own among those of other tests
+program=$work/program
 for python in python3 /usr/bin/python3; do # a package of the distribution is the distribution's python3's
   "$python" -c 'import torch.distributed.run' 2> /dev/null && break
   python=''
