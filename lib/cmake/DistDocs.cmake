@@ -31,9 +31,9 @@ set(DOXYGEN_HTML_EXTRA_STYLESHEET ${CMAKE_CURRENT_LIST_DIR}/handbook.css)
 set(root ${PROJECT_SOURCE_DIR})
 file(GLOB interfaces CONFIGURE_DEPENDS ${root}/labs/[0-9]*/*.h)  # the handouts link theirs
 set(DOXYGEN_HTML_EXTRA_FILES ${interfaces})
-file(GLOB_RECURSE pages CONFIGURE_DEPENDS ${root}/labs/*README*.md ${root}/lib/tools/*README.md)
+file(GLOB_RECURSE pages CONFIGURE_DEPENDS ${root}/labs/*README*.md ${root}/labs/*spec*.md ${root}/lib/tools/*README.md)
 file(GLOB teachers ${root}/slides/README.md ${root}/slides/player/README.md ${root}/tests/gpu/*.md) # a tree for students has none
-doxygen_add_docs(docs ${root}/README.md ${root}/tests/README.md ${root}/lib/README.md ${root}/lib/dist ${root}/labs/handbook
+doxygen_add_docs(docs ${root}/README.md ${root}/README.zh-CN.md ${root}/tests/README.md ${root}/lib/README.md ${root}/lib/dist ${root}/labs/handbook
                  ${pages} ${teachers} COMMENT "The handbook: ${CMAKE_BINARY_DIR}/reference/html/index.html")
 
 # Once more what `#include <dist/dist.h>` offers a program, where everything has to be documented: each call, each option.

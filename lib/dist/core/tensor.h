@@ -99,7 +99,7 @@ class Tensor {
   // classes". It goes with views and copies (clone(), to()) of them, but not with what is computed from them.
   // A call that would take them for it quotes this and refuses them. Null: nothing.
   void set_caution(const char* text);
-  const char* caution() const;
+  const char* caution() const;  // what set_caution() has said, or null
 
   template <class T>
   T item(Caller at = Caller::here()) const;  // the only element, converted to T

@@ -93,7 +93,9 @@ class DistributedDataParallel final : public nn::Module {
     ~NoSync() {
       if (alive_) --*alive_;
     }
+    // Moved: `other` no longer counts.
     NoSync(NoSync&& other) noexcept : alive_(std::exchange(other.alive_, nullptr)) {}
+    // The two change places.
     NoSync& operator=(NoSync&& other) noexcept {
       std::swap(alive_, other.alive_);
       return *this;
