@@ -17,7 +17,6 @@
 #include "dist/core/tensor.h"
 #include "dist/data/sampler.h"
 #include "dist/group/process_group.h"
-#include "dist/group/subgroups.h"
 #include "dist/launch/spawn.h"
 #include "dist/nn/nn.h"
 #include "dist/parallel/distributed_data_parallel.h"

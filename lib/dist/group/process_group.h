@@ -34,7 +34,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -131,6 +130,16 @@ struct SplitOptions {
 // refuse. (torch.distributed's split_group takes lists of ranks instead; this is MPI_Comm_split.)
 ProcessGroup split_group(int color, int key = 0, const SplitOptions& options = {},
                          Caller at = Caller::here());
+
+// Cuts the parent into groups of `group_size` ranks that follow one another, and returns this rank's. Every
+// rank of the parent must call it. Throws Error{invalid_argument} if group_size does not divide its size, and
+// Error{mismatch}, on all ranks, if they pass different ones.
+ProcessGroup new_subgroups(int group_size, const SplitOptions& options = {}, Caller at = Caller::here());
+// One group for each list of global ranks, and returns this rank's; a rank in none of the lists gets a handle
+// without members. Every rank of the parent must call it with the same lists (Error{mismatch}); no rank is in
+// two of them.
+ProcessGroup new_subgroups_by_enumeration(const std::vector<std::vector<int>>& lists,
+                                          const SplitOptions& options = {}, Caller at = Caller::here());
 
 // Options of the operations below. `.tag` is for point-to-point operations only, `.algorithm` for collectives
 // only; a call refuses the other one.

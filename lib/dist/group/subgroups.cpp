@@ -1,6 +1,4 @@
 // new_subgroups() and its kind: what all ranks pass is compared, then split_group() makes the groups.
-#include "dist/group/subgroups.h"
-
 #include <map>
 #include <optional>
 
@@ -9,6 +7,7 @@
 #include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/group/check_same.h"
+#include "dist/group/process_group.h"
 
 namespace dist {
 

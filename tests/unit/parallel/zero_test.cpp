@@ -7,6 +7,7 @@
 #include "dist/mesh/placed.h"
 #include "dist/nn/clip_grad_norm.h"
 #include "dist/parallel/checkpoint/sharded_checkpoint.h"
+#include "dist/parallel/clip_grad_norm.h"
 #include "dist/parallel/shard/fully_shard.h"
 #include "dist/parallel/shard/zero_optimizer.h"
 #include "dist/simulate/simulate.h"
@@ -121,6 +122,10 @@ TEST(ClipGradNorm, CountsEachElementOnce) {
     place(copy).copy_of = "another";
     const std::vector<nn::Parameter*> all{&p[0], &p[1], &p[2], &p[3], &copy};
     EXPECT_NEAR(nn::clip_grad_norm(all, 1000), std::sqrt(squares), 1e-10);
+    const std::vector<DividedParameter> by_hand{
+        {&p[0]}, {&p[1], 1}, {&p[2], 2}, {&p[3], 3}, {&copy, 0, false}};
+    EXPECT_NEAR(clip_grad_norm(by_hand, {dp, tp}, 1000), std::sqrt(squares), 1e-10);
+    EXPECT_EQ(placed_of(p[3])->axes.size(), 2u) << "its own record is back";
     EXPECT_EQ(p[0].grad.data<double>()[5], 6) << "a norm below the limit changes nothing";
     EXPECT_NEAR(nn::clip_grad_norm(all, 1), std::sqrt(squares), 1e-10);
     EXPECT_NEAR(p[3].grad.data<double>()[0], (19 + 2 * rank) / std::sqrt(squares), 1e-6);

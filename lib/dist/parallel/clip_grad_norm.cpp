@@ -1,0 +1,50 @@
+#include "dist/parallel/clip_grad_norm.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "dist/core/fail.h"
+#include "dist/mesh/placed.h"
+#include "dist/nn/clip_grad_norm.h"
+
+namespace dist {
+
+double clip_grad_norm(const std::vector<DividedParameter>& parameters,
+                      const std::vector<ProcessGroup>& groups, double max_norm, bool error_if_nonfinite,
+                      Caller) {
+  if (groups.size() > 8)
+    fail(Errc::invalid_argument, "clip_grad_norm: {} groups; there can be 8", groups.size());
+  const auto record = [&](std::uint32_t over, bool counts) {
+    auto placed = std::make_shared<Placed>(Shape());
+    for (std::size_t g = 0; g < groups.size(); ++g)
+      if ((over >> g & 1) != 0)
+        placed->axes.push_back(
+            {.name = "group " + std::to_string(g), .group = groups[g], .placement = Shard(0)});
+    if (!counts) placed->copy_of = "another";
+    return placed;
+  };
+  nn::Parameter in_all_groups;  // every rank takes part in all sums, whatever it has
+  in_all_groups.division = record(~std::uint32_t{0}, true);
+  in_all_groups.requires_grad(false);
+  std::vector<nn::Parameter*> all;
+  std::vector<std::shared_ptr<nn::Division>> before;
+  for (const auto& [parameter, over, counts] : parameters) {
+    before.push_back(std::exchange(parameter->division, record(over, counts)));
+    all.push_back(parameter);
+  }
+  all.push_back(&in_all_groups);
+  const auto put_back = [&] {
+    for (std::size_t i = 0; i < before.size(); ++i) parameters[i].parameter->division = before[i];
+  };
+  try {
+    const double norm = nn::clip_grad_norm(all, max_norm, {.error_if_nonfinite = error_if_nonfinite});
+    put_back();
+    return norm;
+  } catch (...) {
+    put_back();
+    throw;
+  }
+}
+
+}  // namespace dist
