@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "dist/core/error.h"
@@ -15,14 +16,26 @@ namespace dist {
 
 // From now on this rank's collectives of the group match only those of ranks that have given up as many
 // steps.
-inline void give_up_step(const ProcessGroup& of) noexcept {
+inline void give_up_step(const ProcessGroup& of, int steps = 1) noexcept {
   try {
     if (!of && !is_initialized()) return;
     const ProcessGroup group = of ? of : default_group();
-    if (group.is_member()) ++group.state()->steps_given_up;
+    if (group.is_member()) group.state()->steps_given_up += static_cast<std::uint32_t>(steps);
   } catch (const Error&) {  // the group has ended
   }
 }
+
+// While it lives, this rank's collectives of the group match only those of ranks that have made one, too.
+class ApartFromOthers {
+ public:
+  explicit ApartFromOthers(const ProcessGroup& group) : group_(group) { give_up_step(group_); }
+  ~ApartFromOthers() { give_up_step(group_, -1); }
+  ApartFromOthers(const ApartFromOthers&) = delete;
+  ApartFromOthers& operator=(const ApartFromOthers&) = delete;
+
+ private:
+  const ProcessGroup group_;
+};
 
 // The forwards of a model in training that wait for their backward. One too many, and the oldest never gets
 // one: that step was given up, between forward and backward, without an error that the model could see.

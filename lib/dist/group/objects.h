@@ -8,8 +8,8 @@
 
 namespace dist {
 
-// Strings and bytes of any length; no tensor has to be prepared. They throw the same errors as the operations
-// above. send_object sends two messages, as send() does: the length, then the bytes.
+// No tensor has to be prepared. They throw the same errors as the operations on tensors. send_object sends
+// two messages, as send() does: the length, then the bytes.
 void send_object(const std::string& object, int dst, const Options& options = {}, Caller at = Caller::here());
 // Returns the global rank that sent the object, as torch's recv_object_list does.
 int recv_object(std::string& object, int src, const Options& options = {}, Caller at = Caller::here());

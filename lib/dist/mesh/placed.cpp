@@ -91,6 +91,12 @@ Shape Placed::shape_before(std::size_t end) const {
   return shape;
 }
 
+bool Placed::has_all() const {
+  std::int64_t elements = 0;
+  for (const Box& box : boxes()) elements += product(box.local.shape);
+  return elements == product(whole);
+}
+
 std::vector<Placed::Box> Placed::boxes() const {
   const Shape shape = with_axis(whole);
   std::vector<std::vector<Run>> runs;  // of each tensor axis

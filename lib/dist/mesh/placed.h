@@ -47,6 +47,7 @@ class Placed final : public nn::Division {
   };
   // This rank's elements; several boxes where parts are divided apart, none where it has no elements.
   std::vector<Box> boxes() const;
+  bool has_all() const override;
   // The part that the rank `rank` of axis `i` has of what the axes before have left, in memory of its own.
   // Does not communicate.
   Tensor part_along(std::size_t i, const Tensor& of, int rank) const;

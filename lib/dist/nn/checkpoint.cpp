@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "dist/core/fail.h"
 #include "dist/nn/kept.h"
 #include "dist/nn/module.h"
 
@@ -16,7 +17,7 @@ class Recompute final : public ModuleHook {
 
   // As everything below the module this keeps one value per forward, and forget_forward() drops it, too.
   Tensor before_forward(Module& module, const Tensor& input) override {
-    current_ = {input, module.position()};
+    current_ = {input, module.position(), module.is_training()};
     forwards_.keep(current_);
     return input;
   }
@@ -27,6 +28,12 @@ class Recompute final : public ModuleHook {
   }
   Tensor before_backward(Module& module, const Tensor& grad_output) override {
     const Forward forward = forwards_.take();
+    if (forward.trains != module.is_training())
+      fail(Errc::invalid_argument,
+           "{}: its forward() was in {}, and its backward(), which computes it again, is in {}: call train() "
+           "and "
+           "eval() before a forward() or after its backward()",
+           module.str(), mode(forward.trains), mode(module.is_training()));
     const PositionOf at(module, forward.position);
     (void)module.forward_again(forward.input);
     return grad_output;
@@ -37,7 +44,9 @@ class Recompute final : public ModuleHook {
   struct Forward {
     Tensor input;
     Position position;
+    bool trains = true;
   };
+  static const char* mode(bool trains) { return trains ? "training" : "evaluation"; }
   // The module is at another position while it lives, and afterwards, even after an error, where it was.
   struct PositionOf {
     Module& module;

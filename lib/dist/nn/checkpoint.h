@@ -8,7 +8,8 @@ namespace dist::nn {
 class Module;
 
 // From now on module.forward() drops what the modules below it keep, and module.backward() computes it again
-// from the input, to the same bits. (Running statistics of BatchNorm2d are updated by both, as in PyTorch.)
+// from the input, to the same bits; in the same mode: after a train() or eval() in between, it throws
+// Error{invalid_argument}. (Running statistics of BatchNorm2d are updated by both, as in PyTorch.)
 // Add a hook that must be in force during that computation, such as one that gathers parameters, before this
 // call.
 void checkpoint(Module& module);

@@ -27,6 +27,7 @@ class KeptBase {
   virtual void forget_all() = 0;
   // From the next keep() on, what is kept now is dropped.
   virtual void expect_new_step() = 0;
+  virtual std::size_t size() const = 0;  // the forwards that have had no backward()
 
  protected:
   [[noreturn]] void fail_empty() const;
@@ -65,6 +66,7 @@ class Kept final : public KeptBase {
   }
   void forget_all() override { values_.clear(), old_ = 0; }
   void expect_new_step() override { old_ = values_.size(); }
+  std::size_t size() const override { return values_.size(); }
 
  private:
   T pop() {

@@ -130,8 +130,11 @@ StateDict Module::state_dict() {
   for (Parameter* const parameter : parameters()) parameter->notify(Parameter::Event::settle);
   StateDict dict;
   visit("", [&](const std::string& prefix, const Module& module) {
-    for (const auto& [name, parameter] : module.parameters_)
+    for (const auto& [name, parameter] : module.parameters_) {
       dict.push_back({prefix + name, parameter->value});
+      if (dict.divided.empty() && parameter->division && !parameter->division->has_all())
+        dict.divided = dict.back().name;
+    }
     for (const auto& [name, parameter] : module.tied_) dict.push_back({prefix + name, parameter->value});
     for (const auto& [name, buffer] : module.buffers_) dict.push_back({prefix + name, buffer->value});
   });
@@ -163,6 +166,15 @@ void Module::set_forwards_kept(std::size_t depth) {
     module.forwards_kept_ = depth;
     for (KeptBase* const kept : module.kept_) kept->set_depth(depth);
   });
+}
+
+const Module* Module::used_twice() {
+  const Module* first = nullptr;
+  visit("", [&first](const std::string&, const Module& module) {
+    if (!first && std::ranges::any_of(module.kept_, [](const KeptBase* kept) { return kept->size() > 1; }))
+      first = &module;
+  });
+  return first;
 }
 
 void Module::forget_forward() {

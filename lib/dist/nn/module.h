@@ -86,7 +86,8 @@ class Module {
   std::vector<NamedModule> named_modules();
 
   // Names and values of parameters and buffers, in torch's order. They share memory with the module: clone()
-  // what must not change.
+  // what must not change. Of a module that ranks have divided they are this rank's parts; full_state_dict()
+  // (dist/parallel/full_state.h) has the whole.
   StateDict state_dict();
   // Copies into the module's tensors. Throws Error{invalid_argument}, which names what is missing,
   // superfluous, or of another shape or dtype; then nothing has changed. A tied parameter may be under one of
@@ -117,6 +118,9 @@ class Module {
   // first: initially 1. A pipeline has several under way. One too many drops the oldest.
   void set_forwards_kept(std::size_t depth);
   std::size_t forwards_kept() const { return forwards_kept_; }
+  // The first module, of this one and all below it, that has kept more than one forward(); null: none. After
+  // one forward() of this module, it is used in two places.
+  const Module* used_twice();
   // Drops what the last forward() of this module and all below it kept.
   void forget_forward();
   // Drops what all of them kept, deferred gradients, and what hooks have under way: a step is given up.

@@ -157,18 +157,18 @@ void Optimizer::make_state(bool own_steps) {
     having[i] = has_state(i) || is_trained(i);
     if (having[i] && !has_state(i)) late.push_back(i);
   }
-  if (late.empty() && !own_steps) return;
-  const StateDict before = std::move(state_);
-  StateDict state = first_state(having);
-  for (auto& [name, tensor] : state)
-    if (const Tensor* const known = find(before, name)) tensor = *known;
-  for (const NamedTensor& entry : before)
-    if (!find(state, entry.name)) state.push_back(entry);
-  if (!before.empty())
-    for (const std::size_t i : late) add_own_step(i, true, state);
+  if (!late.empty()) {
+    StateDict state = first_state(having);
+    for (auto& [name, tensor] : state)
+      if (const Tensor* const known = find(state_, name)) tensor = *known;
+    for (const NamedTensor& entry : state_)
+      if (!find(state, entry.name)) state.push_back(entry);
+    if (!state_.empty())
+      for (const std::size_t i : late) add_own_step(i, true, state);
+    use(std::move(state), having);
+  }
   for (std::size_t i = 0; own_steps && i < parameters_.size(); ++i)
-    if (having[i]) add_own_step(i, false, state);
-  use(std::move(state), having);
+    if (having[i]) add_own_step(i, false, state_);
 }
 
 // In a recording, this runs between graphs, because the host has the learning rate and the number of the

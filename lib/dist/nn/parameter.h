@@ -22,6 +22,7 @@ struct NamedParameter;
 class Division {
  public:
   virtual ~Division() = default;
+  virtual bool has_all() const = 0;  // whether this rank has the whole parameter
   // The sum of the squares of the whole gradients of these parameters, each element once: [] f64. Collective
   // over all ranks among which one of the parameters is divided.
   virtual Tensor squared_norm(std::span<const NamedParameter> parameters) const = 0;

@@ -87,6 +87,12 @@ std::string read_header(Reader& file, const fs::path& path) {
 }  // namespace
 
 void save_safetensors(const fs::path& path, const StateDict& dict) {
+  if (!dict.divided.empty())
+    fail(Errc::invalid_argument,
+         "{}: this rank has a part of \"{}\": save what full_state_dict() returns, which every rank must "
+         "call, or "
+         "each rank's pieces with save_sharded()",
+         path.string(), dict.divided);
   std::string header = describe_safetensors(dict);
   StateDict here;
   std::uint32_t checksum = crc32(bytes_of(header));

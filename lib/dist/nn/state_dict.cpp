@@ -22,6 +22,7 @@ const Tensor* find(const StateDict& dict, std::string_view name) {
 
 StateDict with_prefix(std::string_view prefix, const StateDict& dict) {
   StateDict all;
+  all.divided = dict.divided;
   for (const auto& [name, tensor] : dict) all.push_back({std::string(prefix) + name, tensor});
   return all;
 }

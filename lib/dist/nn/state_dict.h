@@ -14,7 +14,12 @@ struct NamedTensor {
   Tensor tensor;
 };
 
-using StateDict = std::vector<NamedTensor>;
+struct StateDict : std::vector<NamedTensor> {
+  using vector::vector;
+  // Of a module that ranks have divided (fully_shard, parallelize): the first name of which this rank has a
+  // part only. save_safetensors() refuses it. Empty: all are whole.
+  std::string divided = {};
+};
 
 // The tensor of that name, or null.
 const Tensor* find(const StateDict& dict, std::string_view name);

@@ -1,6 +1,7 @@
 #include "dist/parallel/clip_grad_norm.h"
 
 #include <memory>
+#include <ranges>
 #include <string>
 #include <utility>
 
@@ -28,23 +29,19 @@ double clip_grad_norm(const std::vector<DividedParameter>& parameters,
   in_all_groups.division = record(~std::uint32_t{0}, true);
   in_all_groups.requires_grad(false);
   std::vector<nn::Parameter*> all;
-  std::vector<std::shared_ptr<nn::Division>> before;
+  struct Records {  // that the parameters have had
+    std::vector<std::pair<nn::Parameter*, std::shared_ptr<nn::Division>>> before = {};
+    ~Records() {
+      for (auto& [parameter, division] : std::views::reverse(before))
+        parameter->division = std::move(division);
+    }
+  } records;
   for (const auto& [parameter, over, counts] : parameters) {
-    before.push_back(std::exchange(parameter->division, record(over, counts)));
+    records.before.emplace_back(parameter, std::exchange(parameter->division, record(over, counts)));
     all.push_back(parameter);
   }
   all.push_back(&in_all_groups);
-  const auto put_back = [&] {
-    for (std::size_t i = 0; i < before.size(); ++i) parameters[i].parameter->division = before[i];
-  };
-  try {
-    const double norm = nn::clip_grad_norm(all, max_norm, {.error_if_nonfinite = error_if_nonfinite});
-    put_back();
-    return norm;
-  } catch (...) {
-    put_back();
-    throw;
-  }
+  return nn::clip_grad_norm(all, max_norm, {.error_if_nonfinite = error_if_nonfinite});
 }
 
 }  // namespace dist

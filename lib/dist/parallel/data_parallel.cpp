@@ -74,7 +74,7 @@ Tensor DataParallel::run_forward(const Tensor& input) {
     position.first_row += parts[i - 1].size(0);
     replicas_[i]->set_position(position);
   }
-  return on_parts(input, [this](nn::Module& replica, const Tensor& part) {
+  return on_parts(parts, [this](nn::Module& replica, const Tensor& part) {
     bool needs_grad = wants_input_grad();
     return forward_child(replica, part, needs_grad);
   });
@@ -83,14 +83,14 @@ Tensor DataParallel::run_forward(const Tensor& input) {
 Tensor DataParallel::run_backward(const Tensor& grad_output) {
   for (std::size_t i = 1; i < replicas_.size(); ++i) replicas_[i]->zero_grad();
   Tensor grad_input =
-      on_parts(grad_output, [](nn::Module& replica, const Tensor& part) { return replica.backward(part); });
+      on_parts(grad_output.chunk(static_cast<std::int64_t>(replicas_.size())),
+               [](nn::Module& replica, const Tensor& part) { return replica.backward(part); });
   sum_gradients();
   return grad_input;
 }
 
-Tensor DataParallel::on_parts(const Tensor& whole,
+Tensor DataParallel::on_parts(const std::vector<Tensor>& parts,
                               const std::function<Tensor(nn::Module&, const Tensor&)>& f) {
-  const auto parts = whole.chunk(static_cast<std::int64_t>(replicas_.size()));
   std::vector<Tensor> results(parts.size());
   std::vector<std::exception_ptr> errors(parts.size());
   finish_work_on(devices_);
@@ -118,6 +118,11 @@ void DataParallel::copy_values() {
   for (std::size_t i = 1; i < replicas_.size(); ++i) {
     // The first replica's modes: a module's own after those above it, which set all below.
     const auto modules = replicas_.front()->modules(), theirs = replicas_[i]->modules();
+    if (modules.size() != theirs.size())
+      fail(Errc::invalid_argument,
+           "DataParallel: the first replica has {} modules now, the others {}; change the model in the "
+           "factory",
+           modules.size(), theirs.size());
     for (std::size_t m = 0; m < modules.size(); ++m) theirs[m]->train(modules[m]->is_training());
     replicas_[i]->load_state_dict(first);
     const auto others = replicas_[i]->parameters();

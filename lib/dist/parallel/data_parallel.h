@@ -31,7 +31,8 @@ class DataParallel final : public nn::Module {
 
  private:
   // Calls f(replica, part) in one thread per replica that has a part; returns the results, joined.
-  Tensor on_parts(const Tensor& whole, const std::function<Tensor(nn::Module&, const Tensor&)>& f);
+  Tensor on_parts(const std::vector<Tensor>& parts,
+                  const std::function<Tensor(nn::Module&, const Tensor&)>& f);
   void copy_values();
   void sum_gradients();
 

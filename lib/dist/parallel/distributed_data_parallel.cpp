@@ -4,7 +4,6 @@
 #include "dist/parallel/distributed_data_parallel.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include <fmt/ranges.h>
 
@@ -54,25 +53,19 @@ std::vector<Tensor> packed_buffers(nn::Module& model) {
 
 // Ends a forward or backward that throws, before its error reaches the user.
 struct AbandonIfFailed {
-  GradientBuckets& gradients;
+  std::unique_ptr<GradientBuckets>& gradients;
   const ProcessGroup& group;
   bool failed = true;
   ~AbandonIfFailed() {
     if (!failed) return;
-    gradients.abandon();
+    gradients->abandon();
     give_up_step(group);
   }
 };
 
-// std::make_unique() calls the constructor from the standard library's header.
-CallSite line_of_user(CallSite where, const DdpOptions& options) {
-  return std::string_view(where.file).find("/include/c++/") == std::string_view::npos ? where
-                                                                                      : options.made_at;
-}
-
 DeviceGroups groups_if_alike(nn::Module& model, const ProcessGroup& group, CallSite where) {
   require_whole("DistributedDataParallel", model.named_parameters(), group, where);
-  check_alike("DistributedDataParallel", model, group, where);
+  check_same("DistributedDataParallel", description(model), group, where);
   return DeviceGroups(model, group, where);
 }
 
@@ -81,7 +74,7 @@ DeviceGroups groups_if_alike(nn::Module& model, const ProcessGroup& group, CallS
 DistributedDataParallel::DistributedDataParallel(nn::Module& model, const DdpOptions& options, CallSite where)
     : model_(model),
       options_(options),
-      where_(line_of_user(where, options)),
+      where_(users_line(where.is_in_std() ? options.made_at : where)),
       group_(options.group ? options.group : default_group(where_)),
       groups_(groups_if_alike(model, group_, where_)),
       parameters_(model.named_parameters()),
@@ -108,11 +101,11 @@ void DistributedDataParallel::make_buckets() {
 
 // If parameters were frozen or unfrozen since the buckets were made, makes others.
 void DistributedDataParallel::follow_requires_grad() {
-  if (model_.parameters().size() != parameters_.size())
+  if (const std::size_t now = model_.parameters().size(); now != parameters_.size())
     fail(Errc::invalid_argument,
          "rank {}: the model has {} now and had {} when DistributedDataParallel wrapped it; wrap it after "
          "the change",
-         get_rank(), counted(model_.parameters().size(), "parameter"), parameters_.size());
+         get_rank(), counted(now, "parameter"), parameters_.size());
   if (are_trained(gradients_->parameters(), parameters_) || !gradients_->is_told()) return;
   if (Recording::current())
     fail(Errc::unsupported,
@@ -120,8 +113,7 @@ void DistributedDataParallel::follow_requires_grad() {
          "a "
          "gradient: take another step before one is recorded",
          get_rank());
-  agree_on_change(group_, where_);
-  check_alike("DistributedDataParallel", model_, group_, where_);
+  agree_on_change("DistributedDataParallel", description(model_), group_, where_);
   make_buckets();
 }
 
@@ -151,6 +143,7 @@ void DistributedDataParallel::agree_on_graph() const {
 }
 
 Tensor DistributedDataParallel::run_forward(const Tensor& input) {
+  AbandonIfFailed guard{gradients_, group_, is_training() && syncs()};
   if (is_training() && syncs()) {
     follow_requires_grad();
     if (Recording::current() && !is_rebuilt_)
@@ -168,7 +161,6 @@ Tensor DistributedDataParallel::run_forward(const Tensor& input) {
       Recording::between([this] { begin_step(); });
     }
   }
-  AbandonIfFailed guard{*gradients_, group_, is_training() && syncs()};
   const bool broadcasts_next = is_training() ? syncs() : broadcasts_next_;
   broadcasts_next_ = true;  // if the model throws
   bool needs_grad = wants_input_grad();
@@ -195,7 +187,7 @@ Tensor DistributedDataParallel::run_backward(const Tensor& grad_output) {
   follow_requires_grad();
   steps_->backward();
   gradients_->begin(is_in_graph());
-  AbandonIfFailed guard{*gradients_, group_};
+  AbandonIfFailed guard{gradients_, group_};
   const Tensor grad_input = model_.backward(grad_output);
   const auto missing = gradients_->missing();
   if (options_.find_unused_parameters) gradients_->give_up_on(missing);

@@ -32,6 +32,7 @@ nn::StateDict full_state_dict(nn::Module& module, Caller at) {
     if (!known.is_defined()) known = whole_of(*same->parameter, tensor, at);
     tensor = known;
   }
+  state.divided.clear();
   return state;
 }
 

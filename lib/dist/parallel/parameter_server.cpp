@@ -36,7 +36,7 @@ ParameterServer::ParameterServer(nn::Module& model, nn::Optimizer& optimizer,
       where_(users_line(where)) {
   (void)group_.global_rank(server_);  // throws if there is no such rank
   require_whole("ParameterServer", model.named_parameters(), group_, where_);
-  check_alike("ParameterServer", model, group_, where_);
+  check_same("ParameterServer", description(model), group_, where_);
   broadcast_state(model, group_, where_);
   all_ = model.parameters().size();
   arrange();
@@ -58,8 +58,11 @@ void ParameterServer::step() {
          "make it after "
          "the change",
          model_.parameters().size(), all_);
-  if (!are_trained(parameters_, model_.named_parameters())) {
-    check_alike("ParameterServer", model_, group_, where_);
+  const bool has_changed = !are_trained(parameters_, model_.named_parameters());
+  Tensor changes = full({1}, has_changed ? 1 : 0, DType::i32, gradients_.device());
+  all_reduce(changes, ReduceOp::max, {.group = group_}, where_);
+  if (changes.item<std::int32_t>() != 0) {
+    check_same("ParameterServer", description(model_), group_, where_);
     arrange();
   }
   for (std::size_t i = 0; i < parameters_.size(); ++i) put_back_gradient(parameters_[i], places_[i]);

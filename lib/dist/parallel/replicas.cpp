@@ -77,7 +77,7 @@ void compare_start(std::span<const nn::NamedParameter> parameters, const Process
   compare_replicas(group, values, where, axis);
 }
 
-void check_alike(std::string_view call, nn::Module& model, const ProcessGroup& group, CallSite where) {
+std::string description(nn::Module& model) {
   const std::vector<Device> devices = devices_of(model);
   const auto on = [&](const Tensor& t) {
     const auto number = std::ranges::find(devices, t.device()) - devices.begin();
@@ -90,13 +90,17 @@ void check_alike(std::string_view call, nn::Module& model, const ProcessGroup& g
             on(parameter->value);
   for (const auto& [name, buffer] : model.named_buffers())
     text += line_of("buffer", name, buffer->value) + on(buffer->value);
-  check_same(call, text, group, where);
+  return text;
 }
 
-void agree_on_change(const ProcessGroup& group, CallSite where) {
-  give_up_step(group);  // whoever has not changed does not match
-  Tensor nothing = zeros({1}, DType::f32, cpu);
-  all_reduce(nothing, ReduceOp::max, {.group = group}, where);
+void agree_on_change(std::string_view call, const std::string& description, const ProcessGroup& group,
+                     CallSite where) {
+  {
+    const ApartFromOthers until_compared(group);  // whoever has not changed does not match
+    Tensor nothing = zeros({1}, DType::f32, cpu);
+    all_reduce(nothing, ReduceOp::max, {.group = group}, where);
+  }
+  check_same(call, description, group, where);
 }
 
 std::vector<nn::NamedParameter> trained_of(std::span<const nn::NamedParameter> all) {

@@ -14,6 +14,9 @@ namespace dist {
 
 // Parameters, one per line, by name, dtype, whole shape and whether they are trained; for check_same().
 std::string description(std::span<const nn::NamedParameter> parameters);
+// The same of a model whose values are made equal: in addition buffers, and kinds of devices (of several GPUs
+// of a rank, which one).
+std::string description(nn::Module& model);
 
 // For a call that divides or copies a model: check_same() of its parameters and of the call's options (lines,
 // too), then compare_start(), for the ranks of a group or of a mesh (none: the default group). Every rank of
@@ -28,15 +31,10 @@ void check_start(std::string_view call, std::span<const nn::NamedParameter> para
 void compare_start(std::span<const nn::NamedParameter> parameters, const ProcessGroup& group, CallSite where,
                    std::string_view axis = {});
 
-// check_same() for a model whose values are about to be made equal: in addition, buffers and kinds of devices
-// (and of several GPUs of a rank, which one) must be the same.
-void check_alike(std::string_view call, nn::Module& model, const ProcessGroup& group,
-                 CallSite where = CallSite::current());
-
-// For a rank whose parameters were frozen or unfrozen since its last step. If others' were not, this meets a
-// collective of theirs, and all throw Error{mismatch}. Then check_alike() or check_same() can compare which
-// they are.
-void agree_on_change(const ProcessGroup& group, CallSite where);
+// For a rank whose parameters were frozen or unfrozen since its last step: check_same() of which they are. If
+// others' were not, this meets a collective of theirs, and all throw Error{mismatch}.
+void agree_on_change(std::string_view call, const std::string& description, const ProcessGroup& group,
+                     CallSite where);
 
 // Those that are trained, and whether `known` are they.
 std::vector<nn::NamedParameter> trained_of(std::span<const nn::NamedParameter> all);

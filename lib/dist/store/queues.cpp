@@ -38,8 +38,7 @@ Bytes Store::queue_pop(std::string_view key, Deadline deadline) {
   Bytes value;
   try {
     value = get(at, deadline);
-  } catch (const Error& error) {
-    if (error.code() != Errc::timeout) throw;
+  } catch (const Error&) {
     value = compare_set(at, {}, std::span(&is_given_up, 1));
     if (value.front() == is_given_up) throw;
   }

@@ -57,7 +57,8 @@ class Store {
   void queue_push(std::string_view key, ConstBytes value);
   void queue_push(std::string_view key, std::string_view text);  // the same
   // Takes the oldest value; blocks until there is one. Ranks that wait get theirs in the order in which they
-  // came. Throws Error{timeout}; then no value is lost.
+  // came. Throws Error{timeout}; then no value is lost. A process that is killed while it waits takes the
+  // value that is pushed for it with it.
   Bytes queue_pop(std::string_view key, Deadline deadline);
   // How many values wait to be taken; 0 while ranks wait for values.
   std::int64_t queue_len(std::string_view key);

@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "dist/parallel/checkpoint/sharded_checkpoint.h"
 #include "dist/parallel/full_state.h"
@@ -11,20 +10,15 @@
 
 #include "support/expect_error.h"
 #include "support/ranks.h"
+#include "support/temporary_folder.h"
 #include "unit/parallel/gpt_support.h"
 
 namespace dist::test {
 namespace {
 
-struct Folder {
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() / fmt::format("distlab-checks-{}", getpid());
-  ~Folder() { std::filesystem::remove_all(path); }
-};
-
 // After a save that throws, the one before is in force, and loads.
 TEST(CheckpointChecks, ABadSaveLeavesTheGoodOne) {
-  const Folder folder;
+  const TemporaryFolder folder;
   run_ranks(2, [&](int rank) {
     const double mine = rank;
     const auto row = [&](std::int64_t first, std::int64_t rows, double value) {
@@ -52,7 +46,7 @@ TEST(CheckpointChecks, ABadSaveLeavesTheGoodOne) {
 }
 
 TEST(CheckpointChecks, SavesToOneFolderQueue) {
-  const Folder folder;
+  const TemporaryFolder folder;
   run_ranks(2, [&](int rank) {
     const auto piece = [&](double value) { return Pieces{{"t", full({2}, value), {4}, {2 * rank}}}; };
     ShardedSave first(folder.path, piece(1)), second(folder.path, piece(2));
@@ -68,7 +62,7 @@ TEST(CheckpointChecks, SavesToOneFolderQueue) {
 }
 
 TEST(CheckpointChecks, ALoadSucceedsOnAllRanksOrOnNone) {
-  const Folder folder;
+  const TemporaryFolder folder;
   run_ranks(2, [&](int rank) {
     Pieces pieces{{"t", full({2}, rank), {4}, {2 * rank}}};
     save_sharded(folder.path, pieces);
@@ -87,7 +81,7 @@ TEST(CheckpointChecks, ALoadSucceedsOnAllRanksOrOnNone) {
 
 // Adam's state goes into an optimizer that has not stepped yet, on another number of tensor-parallel ranks.
 TEST(CheckpointChecks, AFreshOptimizerTakesItsState) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const nn::GptOptions options = small_gpt();
   const auto train = [&](nn::GPT& gpt, nn::AdamW& adam, std::int64_t rows) {
     gpt.zero_grad();

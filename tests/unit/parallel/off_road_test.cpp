@@ -3,7 +3,6 @@
 #include <type_traits>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "dist/dist.h"
 #include "dist/mesh/device_mesh.h"
@@ -25,6 +24,8 @@
 #include "gpt_support.h"
 #include "support/expect_error.h"
 #include "support/ranks.h"
+#include "support/temporary_folder.h"
+#include "unit/parallel/two_layers.h"
 
 namespace dist::test {
 namespace {
@@ -33,27 +34,6 @@ using namespace std::chrono_literals;
 
 static_assert(!std::is_copy_constructible_v<ContextParallel> && !std::is_move_constructible_v<GptPipeline>,
               "models keep their addresses");
-
-struct TwoLayers final : nn::Module {
-  nn::Linear a{4, 4}, b{4, 4};
-  TwoLayers() {
-    register_module("a", a), register_module("b", b);
-    nn::manual_seed(5);
-    for (nn::Parameter* const parameter : parameters())
-      parameter->initialize(nn::uniform(parameter->value.shape(), 0.5));
-    to(DType::f64);
-  }
-  Tensor run_forward(const Tensor& input) override { return b.forward(a.forward(input)); }
-  Tensor run_backward(const Tensor& grad) override { return a.backward(b.backward(grad)); }
-};
-
-void once(nn::Module& model) { (void)model.backward(model.forward(full({2, 4}, 0.5, DType::f64))); }
-
-RankOptions soon() {
-  RankOptions options;
-  options.init.timeout = 20s;
-  return options;
-}
 
 TEST(OffRoad, DdpLeavesTheModesOfLayersAlone) {
   run_ranks(2, [](int) {
@@ -135,51 +115,6 @@ TEST(OffRoad, DdpRefusesAModelThatHasGrown) {
   });
 }
 
-// One rank freezes a layer, and the other does not, or another one.
-template <class Make>
-void freezing_alone_is_told(bool other_freezes, const Make& make) {
-  run_ranks(
-      2,
-      [&](int rank) {
-        TwoLayers model;
-        const auto step = make(model);
-        step();
-        if (rank == 0) model.a.requires_grad(false);
-        if (rank == 1 && other_freezes) model.b.requires_grad(false);
-        try {
-          step();
-          ADD_FAILURE() << "nothing was said on rank " << rank;
-        } catch (const Error& error) {  // of the first collective that meets another, or of one after it
-          EXPECT_TRUE(error.code() == Errc::mismatch || error.code() == Errc::aborted) << error.what();
-          const std::string text = error.what();
-          EXPECT_TRUE(text.find("freeze") != text.npos || text.find("frozen") != text.npos) << text;
-        }
-      },
-      soon());
-}
-
-TEST(OffRoad, FreezingAloneIsTold) {
-  for (const bool other_freezes : {false, true}) {
-    freezing_alone_is_told(other_freezes, [](TwoLayers& model) {
-      return [ddp = std::make_shared<DistributedDataParallel>(model)] { once(*ddp); };
-    });
-    freezing_alone_is_told(other_freezes, [](TwoLayers& model) {
-      fully_shard(model.a), fully_shard(model.b), fully_shard(model);
-      return [&model] { once(model); };
-    });
-    freezing_alone_is_told(other_freezes, [](TwoLayers& model) {
-      auto zero = std::make_shared<ZeroOptimizer>(model, [](std::vector<nn::Parameter*> rows) {
-        return std::make_unique<nn::SGD>(std::move(rows), nn::SGDOptions{.lr = 0.1});
-      });
-      return [zero, &model] {
-        zero->zero_grad();
-        once(model);
-        zero->step();
-      };
-    });
-  }
-}
-
 TEST(OffRoad, FreezingTogetherGoesOn) {
   run_ranks(2, [](int) {
     TwoLayers one, model;
@@ -194,14 +129,8 @@ TEST(OffRoad, FreezingTogetherGoesOn) {
   });
 }
 
-struct TwoFolders {
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() / fmt::format("distlab-off-{}", getpid());
-  ~TwoFolders() { std::filesystem::remove_all(path); }
-};
-
 TEST(OffRoad, RanksThatNameOtherFoldersAreTold) {
-  const TwoFolders folders;
+  const TemporaryFolder folders;
   run_ranks(2, [&](int rank) {
     TwoLayers model;
     for (const char* folder : {"a", "b"}) save_sharded(folders.path / folder, pieces_of(model));
@@ -219,7 +148,7 @@ TEST(OffRoad, RanksThatNameOtherFoldersAreTold) {
 }
 
 TEST(OffRoad, AFolderIsOneHoweverItIsSpelt) {
-  const TwoFolders folders;
+  const TemporaryFolder folders;
   run_ranks(2, [&](int) {
     TwoLayers model, loaded;
     ShardedSave first(folders.path / "x", pieces_of(model));

@@ -19,6 +19,7 @@
 #include "gpt_support.h"
 #include "support/expect_error.h"
 #include "support/ranks.h"
+#include "support/temporary_folder.h"
 
 namespace dist::test {
 namespace {
@@ -505,15 +506,9 @@ TEST(ZeroOptimizer, LeavesFrozenParametersAlone) {
   }
 }
 
-struct Folder {
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() / fmt::format("distlab-zero-{}", getpid());
-  ~Folder() { std::filesystem::remove_all(path); }
-};
-
 // Saved by 3 ranks, loaded by any number: the next steps are those of one rank.
 TEST(ZeroOptimizer, ItsStateIsLoadedByAnyNumberOfRanks) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const auto train = [](nn::Module& model, int step) {
     model.zero_grad();
     pass(model, step + 1);

@@ -119,7 +119,7 @@ void load_sharded(const fs::path& folder, const Pieces& pieces, const ShardedChe
   on_all(options.group, at, [&] { reading = planned(folder, pieces); });
   check_same("load_sharded",
              fmt::format("the save {}\nthe folder {}", of_index(reading.from), one_spelling(folder).string()),
-             options.group ? options.group : default_group(at), at);
+             options.group, at);
   on_all(options.group, at, [&] { read(reading, pieces); });
 }
 

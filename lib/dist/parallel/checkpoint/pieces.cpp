@@ -58,6 +58,12 @@ struct Common {
 
 namespace {
 
+// What a parameter of that name is called in a checkpoint.
+std::string saved_name(const nn::Parameter& parameter, const std::string& name) {
+  const Placed* const placed = placed_of(parameter);
+  return placed && !placed->copy_of.empty() ? placed->copy_of : name;
+}
+
 // The boxes of a tensor that is divided as the parameter is.
 void add_pieces(Pieces& pieces, const std::string& prefix, const std::string& name,
                 const nn::Parameter& parameter, const Tensor& tensor) {
@@ -66,9 +72,9 @@ void add_pieces(Pieces& pieces, const std::string& prefix, const std::string& na
     pieces.push_back(all_of(prefix + name, tensor));
     return;
   }
-  const std::string& known_as = placed->copy_of.empty() ? name : placed->copy_of;
   for (const Placed::Box& box : placed->boxes())
-    pieces.push_back({prefix + known_as, view_of(tensor, box.local), placed->whole, box.offset});
+    pieces.push_back(
+        {prefix + saved_name(parameter, name), view_of(tensor, box.local), placed->whole, box.offset});
 }
 
 // What the optimizer's parameters are called. Those of a ZeroOptimizer are rows of the module's, and know it.
@@ -124,9 +130,8 @@ Pieces pieces_of(nn::Optimizer& optimizer, std::span<nn::Module* const> modules)
     if (error != std::errc())
       pieces.push_back(all_of("optimizer." + key, tensor));
     else if (is_step) {
-      const Placed* const placed = placed_of(*optimizer.parameters()[i]);
-      const bool is_copy = placed && !placed->copy_of.empty();
-      pieces.push_back(all_of("optimizer.step." + (is_copy ? placed->copy_of : names.at(i)), tensor));
+      pieces.push_back(
+          all_of("optimizer.step." + saved_name(*optimizer.parameters()[i], names.at(i)), tensor));
       pieces.back().fallback = "optimizer.step";  // an older checkpoint, of parameters that were all trained
     } else
       add_pieces(pieces, "optimizer" + std::string(rest, end) + ".", names.at(i), *optimizer.parameters()[i],

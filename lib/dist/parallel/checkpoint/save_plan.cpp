@@ -77,7 +77,9 @@ SavePlan plan_save(const std::vector<std::string>& all, int rank) {
       if (entry.is_null()) entry = {{"dtype", told[1]}, {"shape", told[2]}, {"pieces", Json::array()}};
       if (entry["dtype"] != told[1] || entry["shape"] != told[2])
         fail(Errc::mismatch,
-             "\"{}\" is {} {} on rank {}, and {} {} on an earlier one: save the same model on every rank",
+             "\"{}\" is {} {} on rank {}, and {} {} on an earlier one: save the same model on every rank, "
+             "and give "
+             "different parameters different names",
              tensor, json_text(told[2]), told[1].get<std::string>(), r, json_text(entry["shape"]),
              entry["dtype"].get<std::string>());
       const Held box{r, told[3].get<Shape>(), told[4].get<Shape>()};

@@ -85,7 +85,9 @@ SavedTensors read_index(const fs::path& save) {
 }
 
 std::filesystem::path one_spelling(const std::filesystem::path& folder) {
-  const auto whole = std::filesystem::weakly_canonical(std::filesystem::absolute(folder));
+  std::error_code unknown;  // where a folder above it may not be read
+  auto whole = std::filesystem::weakly_canonical(std::filesystem::absolute(folder), unknown);
+  if (unknown) whole = std::filesystem::absolute(folder).lexically_normal();
   return whole.has_filename() ? whole : whole.parent_path();
 }
 

@@ -56,8 +56,8 @@ void compare_copies(const Pieces& pieces, const SavePlan& plan, const ProcessGro
       fail(Errc::mismatch,
            "rank {} and rank {} have other values of \"{}\", norm {:.6g} and {:.6g}, where both say that "
            "they have the "
-           "same elements of it: call broadcast_state(model) if they are copies, or pass what pieces_of() "
-           "says",
+           "same elements of it: call broadcast_state(model) if they are copies, give different parameters "
+           "different names, or pass what pieces_of() says",
            rank, r, parse_json(box)[0].get<std::string>(), had[0], now[0]);
     }
   }
@@ -156,8 +156,7 @@ ShardedSave::ShardedSave(const fs::path& asked, const Pieces& pieces, const Shar
     : state_(std::make_unique<State>()) {
   State& s = *state_;
   const fs::path folder = one_spelling(asked);
-  check_same("save_sharded", fmt::format("the folder {}", folder.string()),
-             options.group ? options.group : default_group(at), at);
+  check_same("save_sharded", fmt::format("the folder {}", folder.string()), options.group, at);
   s.folder = folder, s.group = options.group, s.at = at;
   const int rank = get_rank(s.group, at);
   finish_before(folder, rank);

@@ -66,6 +66,7 @@ std::function<void()> average_in_pieces(const GradBucket& bucket) {
 }  // namespace
 
 struct HybridGpt::Averages {
+  DeviceGroups groups;
   std::unique_ptr<GradientBuckets> buckets;
   // The parameters whose gradients are complete before the last backward begins: with zb-h1, those whose
   // gradients are not deferred. The first step finds them.
@@ -112,7 +113,8 @@ void HybridGpt::prepare(nn::GPT& stage) {
     for (nn::Block* const block : stage.blocks()) nn::checkpoint(*block);
   if (replicas_.size() > 1 && !has_units()) {
     compare_start(stage.named_parameters(), replicas_.get_group(), where_, "dp and cp");
-    make_averages(stage, averages_.emplace_back());
+    averages_.push_back({DeviceGroups(stage, replicas_.get_group(), where_), nullptr, {}});
+    make_averages(stage, averages_.back());
   }
   if (!has_units()) return;
   FullyShardOptions sharded{.mesh = replicas_.size() > 1 ? mesh_[{"dp_cp", "fsdp"}] : mesh_["fsdp"]};
@@ -123,24 +125,20 @@ void HybridGpt::prepare(nn::GPT& stage) {
 }
 
 void HybridGpt::make_averages(nn::GPT& stage, Averages& averages) {
-  const DeviceGroups groups(stage, replicas_.get_group(), where_);
   averages.buckets = nullptr;  // its parameters stop reporting to it
-  averages.buckets = std::make_unique<GradientBuckets>(trained_of(stage.named_parameters()), groups,
+  averages.buckets = std::make_unique<GradientBuckets>(trained_of(stage.named_parameters()), averages.groups,
                                                        average_in_pieces, where_);
   averages.buckets->arrange_in_reverse(bucket_limits);
   averages.early.clear();
 }
 
-// If parameters were frozen or unfrozen since the buckets were made, makes others. Ranks that have not frozen
-// the same would average different ones.
+// If parameters were frozen or unfrozen since the buckets were made, makes others. The step compares the
+// ranks.
 void HybridGpt::follow_requires_grad() {
-  for (std::size_t i = 0; i < averages_.size(); ++i) {
-    nn::GPT& stage = *stages()[i];
-    if (are_trained(averages_[i].buckets->parameters(), stage.named_parameters())) continue;
-    agree_on_change(replicas_.get_group(), where_);
-    check_alike("HybridGpt", stage, replicas_.get_group(), where_);
-    make_averages(stage, averages_[i]);
-  }
+  for (std::size_t i = 0; i < averages_.size(); ++i)
+    if (nn::GPT& stage = *stages()[i];
+        !are_trained(averages_[i].buckets->parameters(), stage.named_parameters()))
+      make_averages(stage, averages_[i]);
 }
 
 // All ranks; the mesh has the axes pp, dp, fsdp, cp, tp, in that order. Ranks of one tensor group compute the

@@ -53,8 +53,8 @@ class HybridGpt {
   // count, even none: the gradients that are added are those of the mean over all targets that count, of the
   // whole batch. Returns the mean loss, on every rank. Collective over all ranks.
   //
-  // Parameters may be frozen and unfrozen between steps, equally on all ranks: with dp or cp the next step
-  // compares them (Error{mismatch}).
+  // Parameters may be frozen and unfrozen between steps, alike on every rank that has them: the next step
+  // compares the ranks, and all throw Error{mismatch} if they differ.
   //
   // A batch that one rank cannot take is refused on all of them before anything moves; see Pipeline::step(),
   // also for what to do after an error in the middle. With one rank, nothing is exchanged.

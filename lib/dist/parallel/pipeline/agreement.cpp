@@ -46,7 +46,7 @@ std::uint32_t Agreement::place(Phase phase) const {
 }
 
 template <class T>
-std::array<T, 6> Agreement::sum(Phase phase, std::array<T, 6> own) {
+std::array<T, 7> Agreement::sum(Phase phase, std::array<T, 7> own) {
   if (size_ == 1) return own;
   own.back() = static_cast<T>(against_the_others(rank_, size_) * static_cast<std::int64_t>(place(phase)));
   Tensor sums = tensor(std::span<const T>(own), cpu);
@@ -66,7 +66,8 @@ BatchFacts Agreement::begin(const BatchFacts& own, bool trains, CallSite at) {
   const std::ptrdiff_t same = std::ssize(ranks_.same_batch);
   const auto all = sum<std::int64_t>(
       Phase::begin, {own.refusal.empty() ? 0 : 1, own.counted, own.rows, own.has_new_shape ? 1 : 0,
-                     index == same ? 0 : against_the_others(index, same) * std::int64_t{own.key}, 0});
+                     index == same ? 0 : against_the_others(index, same) * std::int64_t{own.key},
+                     own.trains_others ? 1 : 0, 0});
   is_open_ = false;
   if (all[0] > 0) fail_refused(own.refusal);
   if (all[4] != 0) fail_different(own);
@@ -74,7 +75,7 @@ BatchFacts Agreement::begin(const BatchFacts& own, bool trains, CallSite at) {
     fail(Errc::invalid_argument, "{}: no target counts{}, so there is no mean; leave this batch out", call(),
          size_ > 1 ? " on any rank" : "");
   is_open_ = true;
-  return {.counted = all[1], .rows = all[2], .has_new_shape = all[3] > 0};
+  return {.counted = all[1], .rows = all[2], .has_new_shape = all[3] > 0, .trains_others = all[5] > 0};
 }
 
 void Agreement::agree_on_shapes(const std::string& refusal) {
@@ -84,8 +85,31 @@ void Agreement::agree_on_shapes(const std::string& refusal) {
   fail_refused(refusal);
 }
 
+// All ranks get all texts, so all find the same.
+void Agreement::agree_on_trained(const std::map<std::string, bool>& trained) {
+  if (size_ == 1) return;
+  std::string own;
+  for (const auto& [name, is_trained] : trained) own += fmt::format("{} {}\n", is_trained ? 1 : 0, name);
+  std::map<std::string, std::pair<std::string, int>> of_first;  // by name: whether, and which rank says so
+  const auto texts = all_gather_object(own, {.group = ranks_.group}, at_);
+  for (std::size_t r = 0; r < texts.size(); ++r) {
+    std::istringstream lines(texts[r]);
+    for (std::string is_trained, name; lines >> is_trained && std::getline(lines, name);) {
+      const int rank = ranks_.group.global_rank(static_cast<int>(r));
+      const auto& [first, first_rank] = of_first.try_emplace(name, is_trained, rank).first->second;
+      if (first == is_trained) continue;
+      is_open_ = false;
+      fail(
+          Errc::mismatch,
+          "{}: rank {} trains{}, and for rank {} it is frozen: freeze and unfreeze a parameter on every rank "
+          "that has it",
+          call(), first == "1" ? first_rank : rank, name, first == "1" ? rank : first_rank);
+    }
+  }
+}
+
 double Agreement::end(double loss, const std::exception_ptr& error) {
-  std::array<double, 6> all{loss, error ? 1.0 : 0.0};
+  std::array<double, 7> all{loss, error ? 1.0 : 0.0};
   try {
     all = sum(Phase::end, all);
   } catch (...) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <exception>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,14 +22,15 @@ struct BatchFacts {
   std::int64_t counted = 0;      // this rank's targets that count; all
   std::int64_t rows = 0;         // on the rank that tells the others
   bool has_new_shape = false;    // apart from the number of rows it is not like the batch before
+  bool trains_others = false;    // parameters were frozen or unfrozen since the step before
   std::uint32_t key = 0;         // equal on the ranks of same_batch
   std::string description = {};  // for messages: "inputs [8, 8]"
   std::string why_equal = {};    // for messages: "they must have the same number of rows"
 };
 
-// Two all_reduces of six numbers each per step; with one rank none. (The first is not hidden behind a
+// Two all_reduces of seven numbers each per step; with one rank none. (The first is not hidden behind a
 // computation, since nothing may move before a batch is refused.) Texts are exchanged only when something is
-// wrong.
+// wrong, or other parameters are trained than before.
 class Agreement {
  public:
   // `ranks` with its group and its same_batch.
@@ -39,6 +41,10 @@ class Agreement {
   BatchFacts begin(const BatchFacts& own, bool trains, CallSite at);
   // After the stages have been asked for the shapes of their results: refuses the batch on every rank.
   void agree_on_shapes(const std::string& refusal);
+  // If other parameters are trained: throws Error{mismatch} on every rank, which names one, if ranks that
+  // have it do not agree on it. `trained`: this rank's, "transformer.h.0.ln_1.weight of stage 0", and
+  // whether.
+  void agree_on_trained(const std::map<std::string, bool>& trained);
   // The sum of all losses. After an error of this rank, rethrows it; after one of another rank throws
   // Error{aborted}, which quotes it.
   double end(double loss, const std::exception_ptr& error);
@@ -51,7 +57,7 @@ class Agreement {
  private:
   enum class Phase : std::uint8_t { begin, shapes, end };
   template <class T>
-  std::array<T, 6> sum(Phase phase, std::array<T, 6> own);
+  std::array<T, 7> sum(Phase phase, std::array<T, 7> own);
   std::uint32_t place(Phase phase) const;
   [[noreturn]] void fail_apart(Phase phase);
   [[noreturn]] void fail_refused(const std::string& own);

@@ -86,6 +86,9 @@ class Pipeline {
   // on every rank. Batches may have different shapes; one that differs from the batch before in more than the
   // number of rows costs an evaluation of one row, by which the stages learn the shapes of their results.
   //
+  // Parameters may be frozen and unfrozen between steps, alike on every rank that has them: the next step
+  // compares the ranks, and all throw Error{mismatch} if they differ.
+  //
   // A batch that one rank cannot take is refused on every rank before anything moves, with the same
   // Error{invalid_argument}: fewer rows than micro-batches, inputs and targets that do not belong together,
   // no target that counts. If a stage or the loss throws in the middle, that rank throws its error at the end
@@ -111,7 +114,9 @@ class Pipeline {
   bool is_first(int stage) const { return stage == 0; }
   bool is_last(int stage) const { return stage + 1 == schedule_.shape.stages(); }
   int global_rank_of(int stage) const { return options_.group.global_rank(schedule_.shape.rank_of(stage)); }
-  void record_stages();
+  void record_stages(CallSite at);
+  bool trains_others() const;
+  void agree_on_trained();
   double run(Tensor inputs, Tensor targets, bool trains, CallSite at);
   pipeline::BatchFacts look_at(Tensor& inputs, Tensor& targets, bool trains);
   void agree_on_shapes(const Tensor& inputs, CallSite at);
@@ -127,8 +132,9 @@ class Pipeline {
   Tensor like_;  // one row of the last inputs, where this rank has them
   // One row of what each of this rank's stages receives and gives: for their shapes and dtypes.
   std::map<int, Tensor> row_in_, row_out_;
-  bool needs_zero_grad_ = false;  // a step has failed
-  bool has_parameters_ = false;   // which tell when gradients are cleared
+  std::vector<nn::NamedParameter> parameters_;  // of this rank's stages: "ln_1.weight of stage 0"
+  std::vector<bool> trained_;                   // each, as the ranks have agreed
+  bool needs_zero_grad_ = false;                // a step has failed
   int most_in_flight_ = 0;
   std::vector<pipeline::TimedAction> timeline_;
 };

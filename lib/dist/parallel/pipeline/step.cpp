@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "dist/core/error.h"
+#include "dist/core/fail.h"
 #include "dist/core/view.h"
 
 namespace dist {
@@ -142,6 +142,13 @@ void Pipeline::Step::forward(const Key& key) {
     pipeline_.most_in_flight_ = std::max(pipeline_.most_in_flight_, ++in_flight_);
   else
     layer.forget_forward();
+  if (const nn::Module* const twice = trains_ && j == 0 ? layer.used_twice() : nullptr)
+    fail(Errc::unsupported,
+         "stage {}: {} has kept two forwards after one: a stage can use a layer once per forward(), since "
+         "each "
+         "backward() takes the oldest of all micro-batches; make two layers (and call zero_grad() after a "
+         "forward() of your own)",
+         stage, twice->str());
   if (pipeline_.is_last(stage)) {
     PartialLoss loss = pipeline_.options_.loss.of(out, batch_.targets.narrow(first, count));
     loss_ += loss.sum;

@@ -24,6 +24,35 @@ std::string description(const FullyShardOptions& options) {
       text(param), text(reduce), text(output), casts, options.mesh ? options.mesh.str() : "all ranks");
 }
 
+// A layer of a unit needs the whole parameters, which the unit's forward() gathers.
+class InsideUnit final : public nn::ModuleHook {
+ public:
+  explicit InsideUnit(ShardedUnit& unit) : unit_(unit) {}
+  Tensor before_forward(nn::Module& module, const Tensor& input) override {
+    if (!unit_.values().are_gathered())
+      fail(Errc::invalid_argument,
+           "fully_shard: {} computes, but forward() of its unit, {}, was not called, which gathers the "
+           "parameters: make units of modules whose forward() the model calls, or call unshard() before",
+           module.str(), unit_.plan().name);
+    return input;
+  }
+
+ private:
+  ShardedUnit& unit_;  // a hook of a module above, which lives longer
+};
+
+void watch_layers(nn::Module& module, ShardedUnit& unit) {
+  for (nn::Module* const each : module.modules()) {
+    const auto is_its_own = [&](const nn::NamedParameter& named) {
+      return named.name.find('.') == std::string::npos &&
+             std::ranges::find(unit.plan().parameters, named.parameter, &nn::NamedParameter::parameter) !=
+                 unit.plan().parameters.end();
+    };
+    if (each != &module && std::ranges::any_of(each->named_parameters(), is_its_own))
+      each->add_outermost_hook(std::make_shared<InsideUnit>(unit));
+  }
+}
+
 }  // namespace
 
 void fully_shard(nn::Module& module, const FullyShardOptions& options, Caller at) {
@@ -46,6 +75,7 @@ void fully_shard(nn::Module& module, const FullyShardOptions& options, Caller at
              name, each->str());
   const auto unit = std::make_shared<ShardedUnit>(module, std::move(own), options, at);
   unit->listen();
+  watch_layers(module, *unit);
   module.add_outermost_hook(unit);
 }
 

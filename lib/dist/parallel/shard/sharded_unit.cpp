@@ -115,12 +115,10 @@ void ShardedUnit::compare_with_other_ranks() const {
 void ShardedUnit::agree_on_trained() {
   std::vector<bool> now;
   for (const auto& named : plan_.parameters) now.push_back(named.parameter->requires_grad());
-  if (std::exchange(trained_, now) == now) return;
-  for (const PlacedAxis& axis : plan_.axes) {
-    agree_on_change(axis.group, plan_.where);
-    check_same("fully_shard", description(plan_.parameters),
-               axis.group ? axis.group : default_group(plan_.where), plan_.where);
-  }
+  if (trained_ == now) return;
+  for (const PlacedAxis& axis : plan_.axes)
+    agree_on_change("fully_shard", description(plan_.parameters), axis.group, plan_.where);
+  trained_ = std::move(now);
 }
 
 // In a backward pass a forward() is a recomputation: the backward() of the unit follows soon.

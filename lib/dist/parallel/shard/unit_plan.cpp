@@ -74,10 +74,11 @@ UnitPlan::UnitPlan(const nn::Module& module, std::vector<nn::NamedParameter> of,
       ranks(get_world_size(group, at)),
       layout(shapes_of(parameters), ranks) {
   check_dtypes(options.mixed_precision);
-  if (parameters.empty()) return;
-  const Tensor& first = parameters[0].parameter->value;
-  name += fmt::format(" (\"{}\")", parameters[0].name);
-  dtype = first.dtype(), device = first.device();
+  if (!parameters.empty()) {
+    const Tensor& first = parameters[0].parameter->value;
+    name += fmt::format(" (\"{}\")", parameters[0].name);
+    dtype = first.dtype(), device = first.device();
+  }
   for (const auto& [called, parameter] : parameters) {
     const Tensor& value = parameter->value;
     if (value.dtype() != dtype || value.device() != device)

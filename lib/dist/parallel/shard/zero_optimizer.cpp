@@ -169,9 +169,7 @@ void ZeroOptimizer::follow_model() {
   if (std::ranges::find(is_ready_, true) != is_ready_.end()) return;
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     if (parameters_[i].parameter->requires_grad() != is_trained_[i]) {
-      agree_on_change(options_.group, where_);
-      check_same("ZeroOptimizer", description(parameters_),
-                 options_.group ? options_.group : default_group(where_), where_);
+      agree_on_change("ZeroOptimizer", description(parameters_), options_.group, where_);
       return arrange();
     }
 }
@@ -216,6 +214,14 @@ void ZeroOptimizer::on_cleared(std::size_t parameter) {
 
 void ZeroOptimizer::finish_reductions(std::string_view call) {
   follow_model();
+  for (const Bucket& b : buckets_)
+    for (std::size_t k = 0; k < b.members.size(); ++k) {
+      nn::Parameter& row = *rows_[b.members[k]];
+      const bool trains = parameters_[b.members[k]].parameter->requires_grad();
+      if (row.requires_grad() == trains) continue;
+      row.requires_grad(trains);  // frozen since backward(): it keeps its value, and has no gradient
+      if (trains) row.grad = b.layout.part(b.reduced, k, rank_);
+    }
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     if (parameters_[i].parameter->requires_grad() && !is_ready_[i])
       fail(
@@ -237,8 +243,6 @@ nn::Norm ZeroOptimizer::clip_grad_norm(double max_norm, const nn::ClipOptions& o
 
 void ZeroOptimizer::step(Caller at) {
   finish_reductions("step()");
-  for (std::size_t i = 0; i < parameters_.size(); ++i)  // frozen since backward(): it keeps its value
-    if (is_trained_[i]) rows_[i]->requires_grad(parameters_[i].parameter->requires_grad());
   for (const Bucket& b : buckets_)
     for (std::size_t k = 0; k < b.members.size(); ++k)
       put_back(parameters_[b.members[k]].parameter->value, b.layout.whole(b.values, k), "value",

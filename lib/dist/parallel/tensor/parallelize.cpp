@@ -52,7 +52,8 @@ class Application {
         record_(record_of(module)) {
     if (!record_) {
       record_ = std::make_shared<TensorParallelRecord>();
-      record_->group = line_.group;
+      record_->group = line_.group, record_->where = at;
+      record_->parameters = parameters_, record_->trained = trained_of(parameters_);
       module.add_hook(record_);
     }
   }

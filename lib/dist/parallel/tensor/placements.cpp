@@ -4,6 +4,7 @@
 
 #include "dist/core/fail.h"
 #include "dist/parallel/packed.h"
+#include "dist/parallel/replicas.h"
 #include "dist/parallel/tensor/record.h"
 
 namespace dist {
@@ -24,8 +25,12 @@ std::shared_ptr<TensorParallelRecord> record_of(const nn::Module& module) {
   return nullptr;
 }
 
-Tensor TensorParallelRecord::before_forward(nn::Module&, const Tensor& input) {
+Tensor TensorParallelRecord::before_forward(nn::Module& module, const Tensor& input) {
   is_under_way_ = true;
+  if (!module.is_training()) return input;
+  if (are_trained(trained, parameters)) return input;
+  agree_on_change("parallelize_module", description(parameters), group, where);
+  trained = trained_of(parameters);
   return input;
 }
 
@@ -67,12 +72,14 @@ void finish_gradients(nn::Module& module, Caller at) {
          CallSite(at).str(), module.str());
   if (!record->summed.empty()) return;  // no backward() since
   std::vector<Tensor> gradients;
+  std::vector<TensorParallelRecord::Summed> summed;
   for (nn::Parameter* const parameter : record->partial) {
     if (!parameter->requires_grad()) continue;
     gradients.push_back(parameter->grad);
-    record->summed.push_back({parameter, parameter->grad});
+    summed.push_back({parameter, parameter->grad});
   }
   all_reduce_packed(gradients, ReduceOp::sum, record->group, at);
+  record->summed = std::move(summed);
   set_grad_placement(*record, Replicate());
 }
 

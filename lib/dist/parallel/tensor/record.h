@@ -13,10 +13,11 @@ namespace dist {
 // A hook: modules keep their hooks. What each rank has of a parameter is the parameter's own record.
 struct TensorParallelRecord final : nn::ModuleHook {
   ProcessGroup group;
+  CallSite where;                          // of parallelize_module()
   std::vector<const nn::Module*> modules;  // those that a plan has named
   std::vector<nn::Parameter*> partial;     // each rank's gradients are summands until finish_gradients()
 
-  Tensor before_forward(nn::Module&, const Tensor& input) override;
+  Tensor before_forward(nn::Module& module, const Tensor& input) override;
   Tensor after_forward(nn::Module& module, const Tensor& output) override;
   // A backward() after finish_gradients() adds to sums, which only one rank may bring into the next one.
   Tensor before_backward(nn::Module&, const Tensor& grad_output) override;
@@ -30,6 +31,8 @@ struct TensorParallelRecord final : nn::ModuleHook {
     Tensor gradient;
   };
   std::vector<Summed> summed;
+  // The module's, and those that are trained, as the ranks have agreed.
+  std::vector<nn::NamedParameter> parameters, trained;
 
  private:
   OpenSteps steps_;

@@ -33,16 +33,18 @@ struct Answers {
 void ask(const std::string& name, Answers& answers) {
   dist::init_process_group({.backend = name});
   const dist::Backend& backend = *dist::default_group().state()->backend;
-  const auto has = [&](dist::OpKind kind, dist::DType dtype, dist::Device device) {
-    return backend.supports(kind, dist::ReduceOp::Kind::sum, dtype, device, nullptr);
+  const auto on_devices = [&](dist::OpKind kind, dist::DType dtype) {
+    const auto on = [&](dist::Device device) {
+      return backend.supports(kind, dist::ReduceOp::Kind::sum, dtype, device, nullptr);
+    };
+    return std::array{on(dist::cpu), on(dist::cuda(0))};
   };
   for (std::size_t i = 0; i < dist::op_kind_count; ++i) {
     const auto kind = static_cast<dist::OpKind>(i);
-    answers.takes[i] = {has(kind, dist::DType::f32, dist::cpu), has(kind, dist::DType::f32, dist::cuda(0))};
+    answers.takes[i] = on_devices(kind, dist::DType::f32);
   }
   for (std::size_t i = 0; i < dist::all_dtypes.size(); ++i)
-    answers.sums[i] = has(dist::OpKind::all_reduce, dist::all_dtypes[i], dist::cpu) ||
-                      has(dist::OpKind::all_reduce, dist::all_dtypes[i], dist::cuda(0));
+    answers.sums[i] = on_devices(dist::OpKind::all_reduce, dist::all_dtypes[i]) != std::array{false, false};
   dist::destroy_process_group();
 }
 

@@ -1,6 +1,7 @@
 #include "distlab/train/ending.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cctype>
 #include <cerrno>
@@ -35,15 +36,31 @@ double now_s() {
 
 // A scheduler's signal may come twice: to this process, and through the launcher, which passes it on.
 constexpr double echo_s = 3;
-std::atomic<double> first_came_s{0};
+std::array<std::atomic<double>, NSIG> first_came_s{};  // of each signal
 
 extern "C" void note_request(int number) {
   int none = 0;
   requests.load()->signal.compare_exchange_strong(none, number);
   double never = 0;
-  if (first_came_s.compare_exchange_strong(never, now_s()) || now_s() - never < echo_s) return;
+  auto& first_s = first_came_s[static_cast<std::size_t>(number)];
+  if (first_s.compare_exchange_strong(never, now_s()) || now_s() - never < echo_s) return;
   std::signal(number, SIG_DFL);
   std::raise(number);
+}
+
+// Not those that end or stop a process whatever it does, that say what it has done, or that are the C
+// library's own.
+bool can_be_waited_for(int number) {
+  constexpr std::array others{SIGKILL, SIGSTOP, SIGCHLD, SIGSEGV, SIGBUS,
+                              SIGFPE,  SIGILL,  SIGTRAP, SIGABRT, SIGSYS};
+  struct sigaction present {};
+  return std::ranges::find(others, number) == others.end() && sigaction(number, nullptr, &present) == 0;
+}
+
+std::string name_of(int number) {
+  if (number == 0) return "another rank was asked to end";
+  const char* const name = sigabbrev_np(number);
+  return name == nullptr ? fmt::format("signal {}", number) : fmt::format("SIG{}", name);
 }
 
 }  // namespace
@@ -74,7 +91,7 @@ int signal_named(const std::string& text) {
   for (int number = 1; number < NSIG; ++number) {
     const char* const known = sigabbrev_np(number);
     const bool is_it = name == std::to_string(number) || (known != nullptr && name == known);
-    if (is_it) return number == SIGKILL || number == SIGSTOP || number == SIGCHLD ? 0 : number;
+    if (is_it) return can_be_waited_for(number) ? number : 0;
   }
   return 0;
 }
@@ -98,12 +115,9 @@ bool Ending::after_step() {
 }
 
 std::string Ending::words(const std::string& where, const std::string& checkpoint) const {
-  const int number = requests.load()->signal;
-  const char* const name = number == 0 ? nullptr : sigabbrev_np(number);
-  return fmt::format(
-      "{}: the run ends after {}; {}",
-      name == nullptr ? std::string("another rank was asked to end") : fmt::format("SIG{}", name), where,
-      checkpoint.empty() ? "nothing is saved, because there is no --checkpoint"
+  return fmt::format("{}: the run ends after {}; {}", name_of(requests.load()->signal), where,
+                     checkpoint.empty()
+                         ? "nothing is saved, because there is no --checkpoint"
                          : fmt::format("it is saved in {}, and --resume continues it", checkpoint));
 }
 

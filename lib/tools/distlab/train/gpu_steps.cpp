@@ -18,7 +18,7 @@ void GpuSteps::finish(const Report& report) {
   const Taken done = *std::exchange(last_, {});
   const double loss = done.loss;
   expect_finite(loss, done.at);
-  report(loss, done.rows, done.times);
+  report(loss, done.rows, done.at, done.times);
 }
 
 }  // namespace distlab

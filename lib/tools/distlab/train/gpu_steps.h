@@ -19,7 +19,8 @@ namespace distlab {
 class GpuSteps {
  public:
   // Called in the order of the steps, with each one's loss.
-  using Report = std::function<void(double loss, std::int64_t rows, const StepTimes& times)>;
+  using Report =
+      std::function<void(double loss, std::int64_t rows, const StepOfRank& at, const StepTimes& times)>;
   GpuSteps(dist::Device device, dist::nn::GraphedStep::Step step)
       : step_(device, std::move(step), {.has_collectives = true}) {}
 

@@ -153,7 +153,7 @@ void Trainer::train_epoch(int epoch, EpochResult& result) {
                                 {.batch_size = step_size(), .workers = 1, .pin_for = devices_.front()});
   const auto start = Clock::now();
   const auto seen_before = seen_;
-  const auto report = [&](double loss, std::int64_t rows, const StepTimes& times) {
+  const auto report = [&](double loss, std::int64_t rows, const StepOfRank&, const StepTimes& times) {
     history_.add(loss, times);
     loss_sum_ += loss * static_cast<double>(rows);
     seen_ += rows;
@@ -168,7 +168,7 @@ void Trainer::train_epoch(int epoch, EpochResult& result) {
       gpu_steps_->take(batch, {rank_, ++steps_, lr_}, times, report);
     } else {
       const double loss = train_step(batch, times);
-      report(loss, batch.size(), times);
+      report(loss, batch.size(), {}, times);
     }
     ++epoch_steps_;
     if (ending_.after_step()) break;

@@ -58,7 +58,7 @@ MeshTrainer::MeshTrainer(const TrainOptions& options)
                                .rank = model_.data_rank(),
                                .seed = options.seed}),
       narrator_(dist::get_rank() != 0, options, model_.data_ranks() * batch_size_ * options.text.context) {
-  (void)validation_rows();  // or throws
+  if (options.text.steps > 0 && !options.text.verify) (void)validation_rows();  // or throws
   if (!options.plot.empty()) memory_.emplace(model_);
   if (dist::get_rank() == 0 && !options.plot.empty()) check_output_folder("--plot", options.plot);
   if (dist::get_rank() == 0 && !options.checkpoint.empty())

@@ -118,11 +118,11 @@ StepResult TextTrainer::train_until(std::int64_t last) {
                                 {.batch_size = batch_size_, .workers = 1, .pin_for = device_});
   narrator_.begin(done_);
   double loss_sum = 0, steps = 0;
-  const auto report = [&](double loss, std::int64_t, const StepTimes& times) {
+  const auto report = [&](double loss, std::int64_t, const StepOfRank& at, const StepTimes& times) {
     history_.add(loss, times);
     loss_sum += loss;
     ++steps;
-    narrator_.step(done_, loss, scheme_->optimizer().lr(), grad_norm_);
+    narrator_.step(at.step, loss, at.lr, grad_norm_);
   };
   Lap lap;
   for (const auto& batch : loader) {
@@ -132,7 +132,7 @@ StepResult TextTrainer::train_until(std::int64_t last) {
       gpu_steps_->take(batch, {rank_, done_, scheme_->optimizer().lr()}, times, report);
     } else {
       const double loss = train_step(batch, times);
-      report(loss, batch.size(), times);
+      report(loss, batch.size(), {rank_, done_, scheme_->optimizer().lr()}, times);
     }
     if (ending_.after_step()) break;
     lap();
