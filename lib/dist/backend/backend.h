@@ -1,6 +1,7 @@
 // Backend: executes the operations of one group.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <span>
 #include <string>
@@ -111,6 +112,10 @@ struct BackendEntry {
 // lacks.
 const BackendEntry& find_backend(std::string_view name);
 const BackendEntry& backend_named(std::string_view name);  // also one that cannot be used
-std::span<const BackendEntry> backends();
+const std::deque<BackendEntry>& backends();
+// Adds one of the program's own, which init_process_group({.backend = name}) and new_group() then know; the
+// name is a literal. Call it on every rank before it joins, while no other thread calls the library. Throws
+// Error{invalid_argument} for a name that exists. tests/unit/backend/own_backend_test.cpp is an example.
+void register_backend(const BackendEntry& entry);
 
 }  // namespace dist

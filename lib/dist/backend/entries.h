@@ -4,10 +4,15 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "dist/backend/backend.h"
 
 namespace dist {
+
+// What distlab calls the backend that PyTorch calls so ("gloo": "host"); other names are unchanged. Throws
+// Error{invalid_argument} for one that distlab has nothing in the place of.
+std::string_view translated(std::string_view name);
 
 namespace cuda_backend {
 bool available(std::string* why);

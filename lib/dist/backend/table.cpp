@@ -1,6 +1,5 @@
 #include <algorithm>
-#include <array>
-#include <mutex>
+#include <deque>
 
 #include <fmt/ranges.h>
 
@@ -8,7 +7,6 @@
 #include "dist/backend/entries.h"
 #include "dist/backend/host_backend.h"
 #include "dist/core/fail.h"
-#include "dist/core/log.h"
 
 namespace dist {
 namespace {
@@ -22,39 +20,29 @@ std::unique_ptr<Backend> make_host_backend(const BackendContext& context) {
   return std::make_unique<HostBackend>("host", context);
 }
 
-constexpr std::array table{
-    BackendEntry{"host", DeviceType::cpu, always, make_host_backend},
-    BackendEntry{"cuda", DeviceType::cuda, cuda_backend::available, cuda_backend::make},
-    BackendEntry{"nccl", DeviceType::cuda, nccl::available, nccl::make},
-    BackendEntry{"mpi", DeviceType::cpu, mpi::available, mpi::make},
-    BackendEntry{"sim", DeviceType::cpu, sim::available, sim::make},
-};
-
-// What a backend name of PyTorch's is called in distlab. `backend` empty: the error says what to use instead.
-struct PyTorchName {
-  std::string_view name, backend;
-};
-constexpr std::array pytorch_names{PyTorchName{"gloo", "host"}, PyTorchName{"ucc", ""}};
-
-std::string_view translated(std::string_view name) {
-  const auto found = std::ranges::find(pytorch_names, name, &PyTorchName::name);
-  if (found == pytorch_names.end()) return name;
-  if (found->backend.empty())
-    fail(Errc::invalid_argument,
-         "distlab has no backend \"{}\"; use \"auto\", which chooses nccl where every rank has a GPU of its "
-         "own, cuda "
-         "where ranks share one, and host on CPUs",
-         name);
-  static std::once_flag said;
-  std::call_once(said, [&] {
-    log(LogLevel::info, "backend \"{}\" is PyTorch's name; distlab calls it \"{}\"", name, found->backend);
-  });
-  return found->backend;
+// Those of this library, and then those of register_backend(). An entry stays where it is.
+std::deque<BackendEntry>& table() {
+  static std::deque<BackendEntry> all{
+      BackendEntry{"host", DeviceType::cpu, always, make_host_backend},
+      BackendEntry{"cuda", DeviceType::cuda, cuda_backend::available, cuda_backend::make},
+      BackendEntry{"nccl", DeviceType::cuda, nccl::available, nccl::make},
+      BackendEntry{"mpi", DeviceType::cpu, mpi::available, mpi::make},
+      BackendEntry{"sim", DeviceType::cpu, sim::available, sim::make},
+  };
+  return all;
 }
 
 }  // namespace
 
-std::span<const BackendEntry> backends() { return table; }
+const std::deque<BackendEntry>& backends() { return table(); }
+
+void register_backend(const BackendEntry& entry) {
+  if (entry.name == "auto" || translated(entry.name) != entry.name ||
+      std::ranges::find(table(), entry.name, &BackendEntry::name) != table().end())
+    fail(Errc::invalid_argument, "register_backend: \"{}\" is a backend's name already; take another",
+         entry.name);
+  table().push_back(entry);
+}
 
 const BackendEntry& find_backend(std::string_view name) {
   const BackendEntry& entry = backend_named(name);
@@ -66,7 +54,7 @@ const BackendEntry& find_backend(std::string_view name) {
 const BackendEntry& backend_named(std::string_view asked) {
   const std::string_view name = translated(asked);
   std::vector<std::string_view> names{"auto"};
-  for (const auto& entry : table) {
+  for (const auto& entry : table()) {
     names.push_back(entry.name);
     if (entry.name == name) return entry;
   }

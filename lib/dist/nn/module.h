@@ -86,7 +86,7 @@ class Module {
   std::vector<NamedModule> named_modules();
 
   // Names and values of parameters and buffers, in torch's order. They share memory with the module: clone()
-  // what must not change. Of a module that ranks have divided they are this rank's parts; full_state_dict()
+  // what must not change. Where ranks have divided the module they are this rank's parts; full_state_dict()
   // (dist/parallel/full_state.h) has the whole.
   StateDict state_dict();
   // Copies into the module's tensors. Throws Error{invalid_argument}, which names what is missing,

@@ -16,8 +16,8 @@ struct NamedTensor {
 
 struct StateDict : std::vector<NamedTensor> {
   using vector::vector;
-  // Of a module that ranks have divided (fully_shard, parallelize): the first name of which this rank has a
-  // part only. save_safetensors() refuses it. Empty: all are whole.
+  // The first name of which this rank has a part only, as ranks have divided the module (fully_shard,
+  // parallelize); save_safetensors() refuses it. Empty: all are whole.
   std::string divided = {};
 };
 

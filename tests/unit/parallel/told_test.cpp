@@ -70,7 +70,7 @@ std::function<void()> tensor_step(TwoLayers& model) {
 }
 
 // One rank freezes a layer, and the other does not: their collectives no longer match, and the group has
-// ended. Or another one: both are told as often as they try, and go on when they agree.
+// ended. Or another one: both get an error as often as they try, and go on when they agree.
 TEST(Told, WhoFreezesAlone) {
   for (const Make& make :
        {Make(ddp_step), Make(sharded_step), Make(zero_step), Make(server_step), Make(tensor_step)})
@@ -102,7 +102,7 @@ TEST(Told, WhoFreezesAlone) {
           soon());
 }
 
-// On any mesh all ranks are told, before anything moves, and go on.
+// On any mesh all ranks get an error, before anything moves, and go on.
 TEST(Told, WhoFreezesAloneOnAMesh) {
   nn::GptOptions options = small_gpt();
   options.tied = true, options.context = 8;
@@ -172,7 +172,7 @@ TEST(Told, ThatAStageUsesALayerTwice) {
   });
 }
 
-// A rank without parameters has no part in the norm, and nobody waits for it.
+// A rank without parameters has no part in the norm, and no rank waits for it.
 TEST(Told, NormsOfAPipelineWithAStageWithoutParameters) {
   run_ranks(
       2,

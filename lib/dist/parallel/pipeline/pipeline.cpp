@@ -12,15 +12,15 @@
 #include "dist/core/fail.h"
 #include "dist/core/shape.h"
 #include "dist/group/check_same.h"
-#include "dist/mesh/placed.h"
 #include "dist/nn/cross_entropy.h"
 #include "dist/parallel/pipeline/agreement.h"
 #include "dist/parallel/pipeline/check.h"
+#include "dist/parallel/pipeline/stage_parameters.h"
 #include "dist/parallel/pipeline/step.h"
 
 namespace dist {
 
-using pipeline::Agreement, pipeline::BatchFacts;
+using pipeline::Agreement, pipeline::BatchFacts, pipeline::StageParameters;
 
 namespace {
 
@@ -138,56 +138,11 @@ Pipeline::Pipeline(std::vector<nn::Module*> stages, pipeline::Schedule schedule,
     stage->set_forwards_kept(static_cast<std::size_t>(shape.micro_batches));
     stage->defer_parameter_grads(splits);
   }
-  record_stages(at);
+  parameters_ = std::make_unique<StageParameters>(stages_, shape, options_.group, at);
+  parameters_->on_cleared([this] { needs_zero_grad_ = false; });
 }
 
-// The parameters of the stages say when gradients are cleared. A rank without any has no part in norms.
-void Pipeline::record_stages(CallSite at) {
-  const std::string role = fmt::format("pipeline {}", fmt::ptr(this));
-  for (std::size_t i = 0; i < stages_.size(); ++i)
-    for (const auto& [name, parameter] : stages_[i]->named_parameters()) {
-      parameter->listen(nn::Parameter::Event::cleared, role, this, [this] { needs_zero_grad_ = false; });
-      const auto stage =
-          static_cast<std::size_t>(rank_) + i * static_cast<std::size_t>(schedule_.shape.ranks);
-      parameters_.push_back({fmt::format("{} of stage {}", name, stage), parameter});
-    }
-  trained_.assign(parameters_.size(), true);
-  if (schedule_.shape.ranks == 1) return;
-  const std::string has = parameters_.empty() ? "none" : "some";
-  const auto all = all_gather_object(has, {.group = options_.group}, at);
-  ProcessGroup group = options_.group;
-  if (std::ranges::find(all, "none") != all.end())
-    group = split_group(parameters_.empty() ? -1 : 0, rank_, {.parent = group}, at);
-  for (const auto& [name, parameter] : parameters_) {
-    auto& axes = place(*parameter).axes;
-    std::erase_if(axes, [](const PlacedAxis& axis) { return axis.is_stage; });  // of an earlier Pipeline
-    axes.push_back({.name = "pp", .group = group, .is_stage = true});
-  }
-}
-
-bool Pipeline::trains_others() const {
-  for (std::size_t i = 0; i < parameters_.size(); ++i)
-    if (parameters_[i].parameter->requires_grad() != trained_[i]) return true;
-  return false;
-}
-
-// A second copy is the first stage's parameter.
-void Pipeline::agree_on_trained() {
-  std::map<std::string, bool> trained;
-  for (const auto& [name, parameter] : parameters_) {
-    const Placed* const placed = placed_of(*parameter);
-    const bool is_copy = placed && !placed->copy_of.empty();
-    trained.try_emplace(is_copy ? placed->copy_of + " of stage 0" : name, parameter->requires_grad());
-  }
-  agreement_->agree_on_trained(trained);
-  for (std::size_t i = 0; i < parameters_.size(); ++i)
-    trained_[i] = parameters_[i].parameter->requires_grad();
-}
-
-Pipeline::~Pipeline() {
-  const std::string role = fmt::format("pipeline {}", fmt::ptr(this));
-  for (const auto& [name, parameter] : parameters_) parameter->stop_listening(role, this);
-}
+Pipeline::~Pipeline() = default;
 
 nn::Module& Pipeline::module(int stage) const {
   return *stages_[static_cast<std::size_t>(stage / schedule_.shape.ranks)];
@@ -239,7 +194,7 @@ BatchFacts Pipeline::look_at(Tensor& inputs, Tensor& targets, bool trains) {
       fail(Errc::invalid_argument, "the batch has {}, too few for {} micro-batches",
            counted(inputs.size(0), "row"), schedule_.shape.micro_batches);
     if (options_.admit) options_.admit(inputs, targets);
-    batch.trains_others = trains && trains_others();
+    batch.trains_others = trains && parameters_->train_others();
     if (has_inputs) batch.rows = inputs.size(0);
     if (has_inputs && schedule_.shape.ranks > 1)
       batch.has_new_shape =
@@ -294,11 +249,14 @@ void Pipeline::agree_on_shapes(const Tensor& inputs, CallSite at) {
 
 double Pipeline::run(Tensor inputs, Tensor targets, bool trains, CallSite at) {
   const BatchFacts own = look_at(inputs, targets, trains), all = agreement_->begin(own, trains, at);
-  if (all.trains_others) agree_on_trained();
+  if (all.trains_others) {
+    agreement_->agree_on_trained(parameters_->trained());
+    parameters_->have_agreed();
+  }
   if (all.has_new_shape) agree_on_shapes(inputs, at);
   std::optional<Evaluating> evaluating;
   if (trains)
-    needs_zero_grad_ = !parameters_.empty();  // until it has come to its end
+    needs_zero_grad_ = !parameters_->empty();  // until it has come to its end
   else
     evaluating.emplace(stages_);
   if (trains && options_.on_begin) options_.on_begin();

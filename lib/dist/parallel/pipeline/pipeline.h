@@ -16,6 +16,7 @@ namespace dist {
 
 namespace pipeline {
 class Agreement;
+class StageParameters;
 struct BatchFacts;
 }  // namespace pipeline
 
@@ -114,9 +115,6 @@ class Pipeline {
   bool is_first(int stage) const { return stage == 0; }
   bool is_last(int stage) const { return stage + 1 == schedule_.shape.stages(); }
   int global_rank_of(int stage) const { return options_.group.global_rank(schedule_.shape.rank_of(stage)); }
-  void record_stages(CallSite at);
-  bool trains_others() const;
-  void agree_on_trained();
   double run(Tensor inputs, Tensor targets, bool trains, CallSite at);
   pipeline::BatchFacts look_at(Tensor& inputs, Tensor& targets, bool trains);
   void agree_on_shapes(const Tensor& inputs, CallSite at);
@@ -132,9 +130,8 @@ class Pipeline {
   Tensor like_;  // one row of the last inputs, where this rank has them
   // One row of what each of this rank's stages receives and gives: for their shapes and dtypes.
   std::map<int, Tensor> row_in_, row_out_;
-  std::vector<nn::NamedParameter> parameters_;  // of this rank's stages: "ln_1.weight of stage 0"
-  std::vector<bool> trained_;                   // each, as the ranks have agreed
-  bool needs_zero_grad_ = false;                // a step has failed
+  std::unique_ptr<pipeline::StageParameters> parameters_;
+  bool needs_zero_grad_ = false;  // a step has failed
   int most_in_flight_ = 0;
   std::vector<pipeline::TimedAction> timeline_;
 };
