@@ -52,7 +52,7 @@ struct GroupState : std::enable_shared_from_this<GroupState> {
   std::atomic<bool> in_collective{false};  // whether a thread issues one, or is in one
   std::atomic<std::uint64_t> messages{0};
   std::uint64_t control_calls = 0;  // counts new_group, split_group and monitored_barrier
-  std::uint64_t units = 0;          // counts those of fully_shard() along this group
+  std::uint64_t models = 0;         // counts what was made of models along this group (parallel/replicas.h)
   // What the backend last said that it supports, by kind, as signatures of call.cpp: the next call mostly has
   // the same one.
   std::array<std::atomic<std::uint32_t>, op_kind_count> supported{};

@@ -74,7 +74,7 @@ DeviceGroups groups_if_alike(nn::Module& model, const ProcessGroup& group, CallS
 DistributedDataParallel::DistributedDataParallel(nn::Module& model, const DdpOptions& options, CallSite where)
     : model_(model),
       options_(options),
-      where_(users_line(where.is_in_std() ? options.made_at : where)),
+      where_(line_of_model(options.group, where.is_in_std() ? options.made_at : where)),
       group_(options.group ? options.group : default_group(where_)),
       groups_(groups_if_alike(model, group_, where_)),
       parameters_(model.named_parameters()),

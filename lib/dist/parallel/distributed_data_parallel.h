@@ -72,7 +72,8 @@ class DistributedDataParallel final : public nn::Module {
   // Calls the model's forward(), with its shapes. In training it is a collective where it broadcasts rank 0's
   // buffers first, so every rank must call it equally often. Throws what the model and broadcast() throw.
   Tensor run_forward(const Tensor& input) override;
-  // Calls the model's backward(): takes a gradient of the shape of forward()'s result and returns one of the
+  // Calls the model's backward(). With several models, every rank must call theirs in the same order, which
+  // DIST_DEBUG=detail compares. Takes a gradient of the shape of forward()'s result and returns one of the
   // shape of its input. A collective (not under no_sync()) that blocks until all buckets are averaged; after
   // that every parameter's grad is the average over the ranks (of what it was, plus this backward's
   // gradient). Throws Error{invalid_argument}, which names them, if parameters got no gradient (the other

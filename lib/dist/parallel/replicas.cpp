@@ -4,6 +4,7 @@
 
 #include <fmt/ranges.h>
 
+#include "dist/group/call.h"
 #include "dist/group/check_same.h"
 #include "dist/group/diagnosis/compare_copies.h"
 #include "dist/group/given_up.h"
@@ -101,6 +102,17 @@ void agree_on_change(std::string_view call, const std::string& description, cons
     all_reduce(nothing, ReduceOp::max, {.group = group}, where);
   }
   check_same(call, description, group, where);
+}
+
+std::uint64_t number_along(const ProcessGroup& of, CallSite where) {
+  const GroupInUse group(of, "the number of a model", where);
+  return group->models++;
+}
+
+CallSite line_of_model(const ProcessGroup& group, CallSite where) {
+  where = users_line(where);
+  const std::uint64_t number = number_along(group, where);
+  return number == 0 ? where : where.in(fmt::format("model {}", number + 1));
 }
 
 std::vector<nn::NamedParameter> trained_of(std::span<const nn::NamedParameter> all) {

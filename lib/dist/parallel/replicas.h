@@ -1,6 +1,7 @@
 // Copies of a model: whether they are alike and begin with the same values; and what makes them equal.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,6 +36,13 @@ void compare_start(std::span<const nn::NamedParameter> parameters, const Process
 // others' were not, this meets a collective of theirs, and all throw Error{mismatch}.
 void agree_on_change(std::string_view call, const std::string& description, const ProcessGroup& group,
                      CallSite where);
+
+// The number of what is being made along the group (a unit of fully_shard(), a DistributedDataParallel, ...):
+// the same on every rank, if all make them in one order.
+std::uint64_t number_along(const ProcessGroup& group, CallSite where);
+// users_line(), and from the second one along the group on its number: "train.cpp:12 (model 2)". So
+// DIST_DEBUG=detail tells the collectives of two models apart that have one size.
+CallSite line_of_model(const ProcessGroup& group, CallSite where);
 
 // Those that are trained, and whether `known` are they.
 std::vector<nn::NamedParameter> trained_of(std::span<const nn::NamedParameter> all);

@@ -300,6 +300,24 @@ TEST(Told, ZeroClipsWhatIsTrainedAgain) {
   });
 }
 
+// Buckets of one size: only the lines, which DIST_DEBUG=detail compares, tell them apart.
+TEST(Told, WhichOfTwoModelsGoesFirst) {
+  const ScopedEnv detail("DIST_DEBUG", "detail");
+  run_ranks(2, [](int rank) {
+    TwoLayers first, second;
+    DistributedDataParallel one(first);
+    DistributedDataParallel two(second);
+    const Tensor input = full({2, 4}, 0.5, DType::f64);
+    const Tensor a = one.forward(input), b = two.forward(input);
+    try {
+      for (const bool is_one : {rank == 0, rank != 0}) (void)(is_one ? one.backward(a) : two.backward(b));
+      ADD_FAILURE() << "nothing was said";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("told_test.cpp"), std::string::npos) << error.what();
+    }
+  });
+}
+
 TEST(Told, TheLineThatMadeItIsTheUsers) {
   run_ranks(2, [](int rank) {
     const nn::Linear plain(4, 4);

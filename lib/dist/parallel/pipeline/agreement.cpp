@@ -12,6 +12,7 @@
 #include "dist/core/fail.h"
 #include "dist/core/tensor.h"
 #include "dist/core/values.h"
+#include "dist/parallel/replicas.h"
 
 namespace dist::pipeline {
 
@@ -32,7 +33,10 @@ std::string text_of(const std::exception_ptr& error) {
 }  // namespace
 
 Agreement::Agreement(StepRanks ranks)
-    : ranks_(std::move(ranks)), rank_(get_rank(ranks_.group)), size_(get_world_size(ranks_.group)) {}
+    : ranks_(std::move(ranks)),
+      rank_(get_rank(ranks_.group)),
+      size_(get_world_size(ranks_.group)),
+      model_(number_along(ranks_.group, CallSite::current())) {}
 
 std::string Agreement::call() const {
   return fmt::format("{} at {}", trains_ ? "step" : "evaluate", at_.str());
@@ -40,7 +44,7 @@ std::string Agreement::call() const {
 
 // 20 bits, so that sums over all ranks are exact in f64.
 std::uint32_t Agreement::place(Phase phase) const {
-  const std::array<std::uint64_t, 4> all{static_cast<std::uint64_t>(number_), tag_, trains_ ? 1U : 0U,
+  const std::array<std::uint64_t, 5> all{model_, static_cast<std::uint64_t>(number_), tag_, trains_ ? 1U : 0U,
                                          static_cast<std::uint64_t>(phase)};
   return crc32(std::as_bytes(std::span(all))) >> 12;
 }
@@ -131,7 +135,8 @@ double Agreement::end(double loss, const std::exception_ptr& error) {
 // The ranks that are elsewhere than most, and then those. All continue at the same number, with another tag.
 void Agreement::fail_apart(Phase phase) {
   const char* const where = phase == Phase::begin ? "beginning" : phase == Phase::end ? "end" : "shapes";
-  const auto texts = all_gather_object(fmt::format("{} the {} of {} {} ({})", number_, where,
+  const std::string model = model_ == 0 ? "" : fmt::format("of model {}, ", model_ + 1);
+  const auto texts = all_gather_object(fmt::format("{} the {} of {}{} {} ({})", number_, where, model,
                                                    trains_ ? "step" : "evaluation", number_, at_.str()),
                                        {.group = ranks_.group}, at_);
   std::map<std::string, std::vector<int>> at;  // ranks, by place

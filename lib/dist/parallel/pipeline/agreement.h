@@ -64,8 +64,9 @@ class Agreement {
   [[noreturn]] void fail_different(const BatchFacts& own);
 
   const StepRanks ranks_;
-  const int rank_, size_;    // in its group
-  std::int64_t number_ = 0;  // of steps and evaluations
+  const int rank_, size_;      // in its group
+  const std::uint64_t model_;  // its number there
+  std::int64_t number_ = 0;    // of steps and evaluations
   std::uint64_t tag_ = 0;
   bool is_open_ = false;  // a step has begun and not ended
   bool trains_ = true;

@@ -17,11 +17,6 @@ Tensor in_dtype(const Tensor& t, DType dtype) {
   return t.is_defined() && is_floating_point(t.dtype()) ? t.to(dtype) : t;
 }
 
-std::uint64_t next_number(const UnitPlan& plan) {
-  const GroupInUse group(plan.group, "fully_shard", plan.where);
-  return group->units++;
-}
-
 }  // namespace
 
 ShardedUnit* unit_of(const nn::Module& module) {
@@ -41,7 +36,7 @@ ShardedUnit::ShardedUnit(nn::Module& module, std::vector<nn::NamedParameter> par
                          const FullyShardOptions& options, CallSite where)
     : options_(options),
       plan_(module, std::move(parameters), options, where),
-      number_(next_number(plan_)),
+      number_(number_along(plan_.group, plan_.where)),
       values_(plan_),
       gradients_(plan_),
       passes_(std::make_shared<UnitPasses>(*this)) {

@@ -27,7 +27,7 @@ ZeroOptimizer::ZeroOptimizer(nn::Module& model, const Factory& factory, const Ze
                              CallSite where)
     : model_(model),
       options_(options),
-      where_(users_line(where)),
+      where_(line_of_model(options.group, where)),
       rank_(get_rank(options.group, where)),
       ranks_(get_world_size(options.group, where)),
       parameters_(model.named_parameters()),
