@@ -86,8 +86,8 @@ std::string read_header(Reader& file, const fs::path& path) {
 
 }  // namespace
 
-void save_safetensors(const fs::path& path, const StateDict& dict) {
-  std::string header = describe_safetensors(dict);
+void save_safetensors(const fs::path& path, const StateDict& dict, std::string_view format) {
+  std::string header = describe_safetensors(dict, format);
   StateDict here;
   std::uint32_t checksum = crc32(bytes_of(header));
   for (const auto& [name, tensor] : dict) {

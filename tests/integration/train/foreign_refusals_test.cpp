@@ -1,0 +1,115 @@
+// Weights of other programs: what is assumed, and what is refused in one line.
+#include <functional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "dist/core/error.h"
+
+#include "distlab/train/weights/pickle.h"
+#include "integration/train/foreign_files.h"
+#include "integration/train/run_train.h"
+
+namespace {
+
+using namespace train_test;  // NOLINT
+
+std::string refusal(const StateDict& dict, ForeignHints hints = {.heads = 3}) {
+  try {
+    (void)read_foreign("some.safetensors", dict, hints);
+  } catch (const dist::Error& error) {
+    EXPECT_EQ(error.code(), dist::Errc::invalid_argument);
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ForeignWeights, HeadsOf64AreAssumedForGpt2Alone) {
+  StateDict wide;
+  for (const auto& [name, tensor] : golden_file("foreign_gpt2")) {
+    dist::Shape shape = tensor.shape();
+    for (auto& size : shape)  // 12, 36 and 48 become 128, 384 and 512
+      if (size % 12 == 0) size = size / 12 * 128;
+    wide.push_back({name, dist::zeros(shape)});
+  }
+  const auto read = read_foreign("f", wide, {});
+  EXPECT_EQ(read.gpt.heads, 2);
+  EXPECT_HAS(read.assumed, "2 heads of 64 elements (--heads says otherwise)");
+  EXPECT_EQ(read_foreign("f", wide, {.heads = 4}).gpt.heads, 4);
+  EXPECT_HAS(refusal(golden_file("foreign_gpt2"), {}), "how many heads a Hugging Face GPT-2 has cannot be");
+  EXPECT_HAS(refusal(golden_file("nanogpt_tied"), {}), "add --heads N");
+  EXPECT_HAS(refusal(golden_file("nanogpt_tied"), {.heads = 5}), "--heads 5 does not divide its width 12");
+  EXPECT_HAS(refusal(golden_file("foreign_llama"), {.heads = 16}), "--heads 16 makes heads of 1 elements");
+  EXPECT_HAS(refusal(golden_file("foreign_llama"), {.heads = 1}), "do not fit its keys of 8 rows");
+}
+
+TEST(ForeignWeights, WhatDoesNotFitIsNamed) {
+  const auto gpt2 = golden_file("foreign_gpt2");
+  const auto with = [&](const std::string& which, const std::function<void(StateDict&, std::size_t)>& f) {
+    StateDict all = gpt2;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (all[i].name == which) {
+        f(all, i);
+        break;
+      }
+    return refusal(all);
+  };
+  const auto reshaped = [](dist::Shape shape) {
+    return [shape](StateDict& all, std::size_t i) { all[i].tensor = dist::zeros(shape); };
+  };
+  const std::string c_fc = "transformer.h.1.mlp.c_fc.weight";
+  EXPECT_HAS(
+      with(c_fc, reshaped({12, 50})),
+      "some.safetensors: \"" + c_fc + "\" is [12, 50], but the other shapes of this Hugging Face GPT-2");
+  EXPECT_HAS(with(c_fc, reshaped({12, 50})), "make it [12, 48]");
+  EXPECT_HAS(with(c_fc, reshaped({12})),
+             "\"" + c_fc + "\" is [12], but a Hugging Face GPT-2 has 2 axes there");
+  EXPECT_HAS(with(c_fc, [](StateDict& all, std::size_t i) { all.erase(all.begin() + std::ptrdiff_t(i)); }),
+             "it lacks \"" + c_fc + "\", which a Hugging Face GPT-2 with 2 blocks and biases has");
+  EXPECT_HAS(
+      with(c_fc, [](StateDict& all, std::size_t i) { all[i].tensor = all[i].tensor.to(dist::DType::i8); }),
+      "\"" + c_fc + "\" is in i8; distlab reads");
+  EXPECT_HAS(with(c_fc,
+                  [&](StateDict& all, std::size_t) {
+                    all.push_back({"h.1.mlp.c_fc.weight", all[0].tensor});
+                  }),
+             "\"h.1.mlp.c_fc.weight\"");
+  EXPECT_HAS(
+      with(c_fc, [](StateDict& all, std::size_t i) { all[i].name = "transformer.h.1.mlp.c_fc.scales"; }),
+      "\"transformer.h.1.mlp.c_fc.scales\" is not a parameter of a Hugging Face GPT-2");
+  const auto other = refusal({{"conv1.weight", dist::zeros({1})}, {"conv1.bias", dist::zeros({1})}});
+  EXPECT_HAS(other,
+             "its 2 tensors are not those of a GPT that distlab knows: the first names are \"conv1.weight\"");
+  EXPECT_HAS(
+      other,
+      "expected a Hugging Face GPT-2 (transformer.h.0.attn.c_attn.weight [width, 3 width]), a nanoGPT");
+}
+
+class TrainForeign : public train_test::RunTrain {
+ protected:
+  std::string file(const std::string& name, const std::string& bytes) {
+    std::ofstream(folder_ / name, std::ios::binary) << bytes;
+    return in_folder(name);
+  }
+};
+
+TEST_F(TrainForeign, FilesOfTorchSaveAreConvertedByOneLine) {
+  for (const std::string& begin :
+       {std::string("PK\x03\x04zip"), std::string("\x80\x02\x8a\nl\xfc\x9c\x46")}) {
+    const auto path = file("model.pt", begin);
+    try {
+      distlab::expect_no_pickle(path);
+      ADD_FAILURE() << "not refused";
+    } catch (const dist::Error& error) {
+      EXPECT_HAS(std::string(error.what()), path + " is a file of torch.save(), which distlab does not read");
+      EXPECT_HAS(std::string(error.what()), "torch.load('" + path + "'");
+      EXPECT_HAS(std::string(error.what()), "'" + in_folder("model.safetensors") + "')\"");
+    }
+  }
+  distlab::expect_no_pickle(file("s", std::string("\x80\x02\0\0\0\0\0\0{", 9)));  // a header of 640 bytes
+  distlab::expect_no_pickle(file("empty", ""));
+  distlab::expect_no_pickle(in_folder("none"));
+}
+
+}  // namespace
