@@ -17,8 +17,9 @@ namespace dist::nn {
 namespace {
 
 std::unique_ptr<Module> make_norm(const GptOptions& options) {
-  if (options.rms_norm) return std::make_unique<RMSNorm>(options.width);
-  return std::make_unique<LayerNorm>(options.width, LayerNormOptions{.bias = options.bias});
+  if (options.rms_norm) return std::make_unique<RMSNorm>(options.width, options.norm_eps);
+  return std::make_unique<LayerNorm>(options.width,
+                                     LayerNormOptions{.eps = options.norm_eps, .bias = options.bias});
 }
 
 AttentionLayerOptions attention_of(const GptOptions& options, std::uint64_t layer) {
@@ -27,6 +28,7 @@ AttentionLayerOptions attention_of(const GptOptions& options, std::uint64_t laye
           .bias = options.bias,
           .dropout = options.dropout,
           .rotary = options.rotary,
+          .rotary_base = options.rotary_base,
           .layer = 2 * layer};
 }
 

@@ -30,6 +30,8 @@ struct GptOptions {
   bool rotary = false;    // rotary positions instead of learned ones
   // GELU by tanh, as GPT-2 itself has it, instead of the exact one, as nanoGPT has it.
   bool gelu_tanh = false;
+  double norm_eps = 1e-5;       // of LayerNorm and RMSNorm
+  double rotary_base = 10'000;  // Llama 3 has 500,000
 
   // The width inside an MLP; 0: 4 width, with a gate two thirds of that, rounded up to a multiple of 8.
   std::int64_t hidden = 0;

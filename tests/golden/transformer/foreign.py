@@ -1,6 +1,6 @@
 # State dicts with the names and layouts of Hugging Face's transformers, whose own code is not needed:
 # foreign_gpt2.safetensors, foreign_llama.safetensors, foreign.json.
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import torch
 from torch.nn import functional as F
@@ -53,6 +53,11 @@ def llama_names(state, config):
 llama = Config(llama=True, n_head=4, n_kv_head=2, n_embd=16, n_hidden=24, bias=False, tied=False)
 model = with_weights(GPT(llama), 53, torch.float32)
 save("foreign_llama", llama_names(model.state_dict(), llama), model, llama)
+
+# The same weights with what only config.json says.
+other = replace(llama, norm_eps=1e-2, rotary_base=500000.0)
+model = with_weights(GPT(other), 53, torch.float32)
+facts["foreign_llama_config"] = {"config": asdict(other), "logits": model(tokens).detach().flatten().tolist()}
 
 models.MLP.forward = lambda self, x: self.c_proj(F.gelu(self.c_fc(x), approximate="tanh"))
 model = with_weights(GPT(Config()), 51, torch.float32)

@@ -35,7 +35,7 @@ TEST(ForeignWeights, HeadsOf64AreAssumedForGpt2Alone) {
   }
   const auto read = read_foreign("f", wide, {});
   EXPECT_EQ(read.gpt.heads, 2);
-  EXPECT_HAS(read.assumed, "2 heads of 64 elements (--heads says otherwise)");
+  EXPECT_HAS(read.about, "heads 2 (assumed; --heads says otherwise)");
   EXPECT_EQ(read_foreign("f", wide, {.heads = 4}).gpt.heads, 4);
   EXPECT_HAS(refusal(golden_file("foreign_gpt2"), {}), "how many heads a Hugging Face GPT-2 has cannot be");
   EXPECT_HAS(refusal(golden_file("nanogpt_tied"), {}), "add --heads N");
@@ -93,6 +93,47 @@ class TrainForeign : public train_test::RunTrain {
     return in_folder(name);
   }
 };
+
+TEST_F(TrainForeign, ConfigJsonIsReadAndChecked) {
+  const auto weights = in_folder("model.safetensors");
+  const auto config_of = [&](const std::string& json) {
+    (void)file("config.json", json);
+    return distlab::config_beside(weights);
+  };
+  const auto refused = [&](const std::string& json) -> std::string {
+    try {
+      (void)config_of(json);
+    } catch (const dist::Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_FALSE(distlab::config_beside(weights));
+  EXPECT_FALSE(config_of("{}"));
+  EXPECT_FALSE(config_of("not JSON"));
+  const auto gpt2 = config_of(
+      R"({"model_type": "gpt2", "n_head": 3, "layer_norm_epsilon": 1e-6, "activation_function": "gelu"})");
+  ASSERT_TRUE(gpt2);
+  EXPECT_FALSE(gpt2->is_llama);
+  EXPECT_EQ(gpt2->heads, 3);
+  EXPECT_EQ(gpt2->norm_eps, 1e-6);
+  EXPECT_EQ(gpt2->gelu_tanh, false);
+  const auto llama = config_of(
+      R"({"model_type": "llama", "num_attention_heads": 4, "rope_scaling": null, "rms_norm_eps": 1e-5,)"
+      R"( "hidden_act": "silu", "rope_parameters": {"rope_theta": 500000.0, "rope_type": "default"}})");
+  ASSERT_TRUE(llama);
+  EXPECT_TRUE(llama->is_llama);
+  EXPECT_EQ(llama->rotary_base, 500'000);
+  EXPECT_HAS(refused(R"({"model_type": "gemma"})"),
+             "config.json says model_type = \"gemma\", which distlab does not compute; it knows \"gpt2\", ");
+  EXPECT_HAS(refused(R"({"model_type": "llama", "rope_scaling": {"factor": 8}})"), "rope_scaling = {");
+  EXPECT_HAS(refused(R"({"model_type": "llama", "rope_parameters": {"rope_type": "yarn"}})"),
+             "it knows \"default\"");
+  EXPECT_HAS(refusal(golden_file("foreign_llama"), {.heads = 2, .context = 8, .config = llama}),
+             "--heads is 2, but config.json beside it says 4; leave the option out");
+  EXPECT_HAS(refusal(golden_file("foreign_llama"), {.context = 8, .config = gpt2}),
+             "its names are those of a Hugging Face Llama, but config.json beside it is of another model");
+}
 
 TEST_F(TrainForeign, FilesOfTorchSaveAreConvertedByOneLine) {
   for (const std::string& begin :

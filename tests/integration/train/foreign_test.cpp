@@ -26,6 +26,20 @@ TEST(ForeignWeights, TheLogitsArePyTorchs) {
   }
 }
 
+TEST(ForeignWeights, ConfigSaysWhatShapesDoNot) {
+  const auto facts = golden_facts("foreign.json");
+  distlab::ForeignConfig config;
+  config.is_llama = true, config.heads = 4, config.norm_eps = 1e-2, config.rotary_base = 500'000;
+  const auto foreign = read_foreign("f", golden_file("foreign_llama"), {.context = 8, .config = config});
+  EXPECT_EQ(foreign.about,
+            "heads 4 (config.json), epsilon of norms 0.01 (config.json), base of rotary positions 500000 "
+            "(config.json)");
+  const auto logits = model_of(foreign)->forward(tokens_in(facts)).to_vector<float>();
+  const auto expected = facts["foreign_llama_config"]["logits"].get<std::vector<float>>();
+  ASSERT_EQ(logits.size(), expected.size());
+  for (std::size_t i = 0; i < logits.size(); ++i) EXPECT_NEAR(logits[i], expected[i], 1e-5) << i;
+}
+
 TEST(ForeignWeights, ANanoGptHasPyTorchsLoss) {
   const auto facts = golden_facts("checkpoint.json");
   for (const std::string file : {"nanogpt_untied", "nanogpt_tied", "nanogpt_tied_once"}) {

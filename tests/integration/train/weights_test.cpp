@@ -49,9 +49,10 @@ TEST_F(TrainWeights, AFileIsConvertedWithoutAText) {
   const auto said = run(gpt({"--steps", "0", "--from", golden_folder + "foreign_gpt2.safetensors", "--heads",
                              "3", "--export", out}));
   ASSERT_EQ(said.exit_code, 0) << said.output;
-  EXPECT_TRUE(contains(said.output,
-                       "is a Hugging Face GPT-2: 2 layers, 3 heads, width 12, context 8, 13 "
-                       "tokens, a tied head, GELU by tanh; assumed: epsilon 1e-5 of LayerNorm"))
+  EXPECT_TRUE(
+      contains(said.output,
+               "is a Hugging Face GPT-2: 2 layers, width 12, context 8, 13 "
+               "tokens, a tied head, GELU by tanh; heads 3, epsilon of norms 1e-05 (assumed; --norm-eps"))
       << said.output;
   EXPECT_TRUE(contains(said.output, out + ": 29 tensors in f32, with the names of a nanoGPT: n_layer=2"))
       << said.output;
@@ -78,6 +79,8 @@ TEST_F(TrainWeights, WhatCannotBeIsOneLine) {
   refused(tiny({"--rotary", "--export", out}), "--export has no names for this model");
   refused(tiny({"--kv-heads", "3"}), "--kv-heads 3 does not divide --heads 4");
   refused(gpt({"--rotary", "--heads", "128"}), "--rotary rotates pairs");
+  refused(tiny({"--norm-eps", "0.7"}), "it must be 1 divided by a whole number");
+  refused(tiny({"--rotary-base", "0.5"}), "--rotary-base is 0.5; it must be a whole number");
   refused(tiny({"--gated", "--gelu-tanh"}), "--gated has SiLU instead of GELU");
   const std::string whole = content(nano);
   std::ofstream(folder_ / "cut", std::ios::binary) << whole.substr(0, whole.size() - 9);
@@ -125,8 +128,21 @@ TEST_F(TrainWeights, AnExportedModelTrainsOn) {
 }
 
 TEST_F(TrainWeights, ALlamaIsTrainedResumedAndExported) {
-  const Arguments llama{"--rms-norm", "--gated",  "--rotary", "--no-bias",     "--untied", "--kv-heads",
-                        "2",          "--hidden", "48",       "--decay-steps", "6"};
+  const Arguments llama{"--rotary-base",
+                        "500000",
+                        "--norm-eps",
+                        "1e-6",
+                        "--rms-norm",
+                        "--gated",
+                        "--rotary",
+                        "--no-bias",
+                        "--untied",
+                        "--kv-heads",
+                        "2",
+                        "--hidden",
+                        "48",
+                        "--decay-steps",
+                        "6"};
   const auto train = [&](const Arguments& more) {
     Arguments all = tiny(llama);
     all.insert(all.end(), more.begin(), more.end());
@@ -143,13 +159,17 @@ TEST_F(TrainWeights, ALlamaIsTrainedResumedAndExported) {
   const auto dict = nn::load_safetensors(out);
   EXPECT_EQ(nn::find(dict, "model.layers.1.self_attn.k_proj.weight")->shape(), (dist::Shape{16, 32}));
   const auto again = in_folder("again");
-  ASSERT_EQ(run(gpt({"--steps", "0", "--from", out, "--heads", "4", "--context", "16", "--export", again}))
+  ASSERT_EQ(run(gpt({"--steps", "0", "--from", out, "--heads", "4", "--context", "16", "--rotary-base",
+                     "500000", "--norm-eps", "1e-6", "--export", again}))
                 .exit_code,
             0);
   expect_same(out, again);
   const auto other = run(tiny({"--checkpoint", parts, "--resume", "--steps", "9"}));
   EXPECT_EQ(other.exit_code, 1);
   EXPECT_TRUE(contains(other.output, "is from a run with kv_heads = 2, but this run has 0")) << other.output;
+  EXPECT_TRUE(contains(said.output, "rms_norm_eps=1e-06, rope_theta=500000")) << said.output;
+  const auto base = train({"--checkpoint", parts, "--resume", "--steps", "9"});
+  EXPECT_EQ(base.exit_code, 0) << base.output;
   // On a mesh, with the same options.
   const auto folder = in_folder("mesh");
   const auto on_mesh =

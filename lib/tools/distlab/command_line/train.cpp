@@ -115,6 +115,12 @@ void add_text_options(CLI::App& command, const Options& options) {
   only_text(command.add_flag("--gated", text.gated, "MLPs with a SiLU gate instead of GELU, as in Llama"));
   only_text(
       command.add_flag("--rotary", text.rotary, "rotary positions instead of learned ones, as in Llama"));
+  only_text(command.add_option("--rotary-base", text.rotary_base,
+                               "the base of the angles of rotary positions (default: 10000)"))
+      ->check(no_minus);
+  only_text(
+      command.add_option("--norm-eps", text.norm_eps, "epsilon of LayerNorm and RMSNorm (default: 1e-5)"))
+      ->check(no_minus);
   only_text(command.add_option("--dropout", text.dropout, "probability of dropout (default: 0)"))
       ->check(no_minus);
   only_text(command.add_option("--dtype", text.dtype,

@@ -68,6 +68,13 @@ void check_sizes(const TextOptions& text) {
     fail(Errc::invalid_argument,
          "--rotary rotates pairs, but --heads {} of --width {} have {} elements; choose others", text.heads,
          text.width, text.width / text.heads);
+  // A checkpoint has whole numbers: the base itself, and the inverse of the epsilon.
+  const auto is_whole = [](double value) { return std::abs(value - std::round(value)) < 1e-6 * value; };
+  if (!(text.norm_eps > 0 && text.norm_eps < 1 && is_whole(1 / text.norm_eps)))
+    fail(Errc::invalid_argument, "--norm-eps is {}; it must be 1 divided by a whole number, as 1e-5 is",
+         text.norm_eps);
+  if (!(text.rotary_base >= 1 && text.rotary_base < 1e15 && is_whole(text.rotary_base)))
+    fail(Errc::invalid_argument, "--rotary-base is {}; it must be a whole number", text.rotary_base);
   if (text.gated && text.gelu_tanh)
     fail(Errc::invalid_argument, "--gated has SiLU instead of GELU; leave --gelu-tanh out");
 }
@@ -135,7 +142,8 @@ void expect_same_options(const TrainOptions& options) {
       "--dropout {}\n--tied {}\n--tokens {}\n--steps {}\n--decay-steps {}\n--eval-every {}\n--mesh \"{}\"\n"
       "--schedule {}\n--micro-batches {}\n--chunks {}\n--sequence-parallel {}\n--recompute {}\n--verify {}\n"
       "--plot {}\n--checkpoint {}\n--sample {}\n--dtype {}\n--lora {}\n--from {}\n--export {}\n"
-      "--kv-heads {}\n--hidden {}\n--bias {}\n--rms-norm {}\n--gated {}\n--rotary {}\n--gelu-tanh {}\n",
+      "--kv-heads {}\n--hidden {}\n--bias {}\n--rms-norm {}\n--gated {}\n--rotary {}\n--gelu-tanh {}\n"
+      "--norm-eps {}\n--rotary-base {}\n",
       options.model, options.scheme, options.epochs, options.batch_size.value_or(0), options.data,
       options.samples, options.test_samples, options.lr.value_or(0), options.momentum, options.seed,
       options.resume, text.layers, text.heads, text.width, text.context, text.dropout, text.tied, text.tokens,
@@ -143,7 +151,7 @@ void expect_same_options(const TrainOptions& options) {
       text.chunks, text.sequence_parallel, text.recompute, text.verify, !options.plot.empty(),
       !options.checkpoint.empty(), text.sample.has_value(), text.dtype, text.lora, !text.from.empty(),
       !text.export_to.empty(), text.kv_heads, text.hidden, text.bias, text.rms_norm, text.gated, text.rotary,
-      text.gelu_tanh));
+      text.gelu_tanh, text.norm_eps, text.rotary_base));
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
     std::istringstream first(all.front()), other(all[rank]);
     for (std::string a, b; std::getline(first, a) && std::getline(other, b);)

@@ -19,6 +19,7 @@ struct TextOptions {
   std::int64_t layers = 4, heads = 4, width = 128, context = 128;
   std::int64_t kv_heads = 0, hidden = 0;  // 0: as nn::GptOptions says
   bool bias = true, rms_norm = false, gated = false, rotary = false, gelu_tanh = false;
+  double norm_eps = 1e-5, rotary_base = 10'000;
   std::int64_t vocab_size = 0;  // of the model of --from; 0: that of the tokens
   double dropout = 0;
   std::string dtype = "f32";  // of parameters and activations; or "bf16"

@@ -38,22 +38,6 @@ dist::HybridGpt make_model(const nn::GptOptions& gpt, const TrainOptions& option
   return {gpt, hybrid_options(options.text), options.text.verify ? dist::DType::f64 : dtype_of(options.text)};
 }
 
-// Gives the model the values of --from; returns a line that says how the file was read, or nothing.
-std::string begin_with_file(dist::HybridGpt& model, const TrainOptions& options) {
-  std::string about;
-  if (options.text.from.empty()) return about;
-  const nn::StateDict whole = checkpoint_of(options.text.from, options, &about).model();
-  for (const dist::Piece& piece : model.pieces()) {
-    const dist::Tensor* const values = nn::find(whole, piece.name);
-    if (!values || values->shape() != piece.whole)
-      dist::fail(dist::Errc::invalid_argument, "{} has no \"{}\" of this shape; is it of another model?",
-                 options.text.from.string(), piece.name);
-    (void)dist::copy_common(
-        {piece.name, values->to(piece.data.dtype()), piece.whole, dist::Shape(piece.whole.size(), 0)}, piece);
-  }
-  return about;
-}
-
 dist::Pieces joined(dist::Pieces all, const dist::Pieces& more) {
   all.insert(all.end(), more.begin(), more.end());
   return all;
@@ -69,7 +53,7 @@ MeshTrainer::MeshTrainer(const TrainOptions& options)
       validation_(text_.validation(options_.text.context)),
       gpt_(gpt_options(options_.text, text_.vocabulary.size())),
       model_(make_model(gpt_, options_)),
-      about_(begin_with_file(model_, options_)),
+      about_(begin_mesh_with_file(model_, options_)),
       optimizer_(nn::decay_groups(model_.parameters()), text_adamw),
       sampler_(train_.size(), {.batch_size = batch_size_,
                                .num_replicas = model_.data_ranks(),
@@ -223,7 +207,7 @@ void MeshTrainer::verify() {
   };
   nn::manual_seed(options_.seed);
   nn::GPT alone(gpt_);
-  if (!options_.text.from.empty()) (void)distlab::begin_with_file(alone, options_);
+  if (!options_.text.from.empty()) (void)begin_with_file(alone, options_);
   alone.to(dist::DType::f64);
   alone.set_position({.seed = options_.seed, .step = 0, .first_row = 0, .tokens = {}});
   const data::Batch whole = first_batch(1, 0), mine = first_batch(data_ranks, model_.data_rank());

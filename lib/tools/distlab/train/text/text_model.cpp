@@ -1,6 +1,7 @@
 #include "distlab/train/text/text_model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -33,6 +34,14 @@ void for_each_variant(Options& gpt, const F& f) {
   f("gated", gpt.gated, usual.gated);
   f("rotary", gpt.rotary, usual.rotary);
   f("gelu_tanh", gpt.gelu_tanh, usual.gelu_tanh);
+  // A checkpoint's settings are whole numbers.
+  auto base = std::llround(gpt.rotary_base), inverse = std::llround(1 / gpt.norm_eps);
+  f("rotary_base", base, std::llround(usual.rotary_base));
+  f("inverse_norm_eps", inverse, std::llround(1 / usual.norm_eps));
+  if constexpr (!std::is_const_v<Options>) {
+    gpt.rotary_base = static_cast<double>(base);
+    gpt.norm_eps = 1 / static_cast<double>(inverse);
+  }
 }
 
 }  // namespace
@@ -49,7 +58,7 @@ nn::GptOptions gpt_options(const TextOptions& options, std::int64_t vocab_size) 
   gpt.kv_heads = options.kv_heads == options.heads ? 0 : options.kv_heads;
   gpt.hidden = options.hidden;
   gpt.rms_norm = options.rms_norm, gpt.gated = options.gated, gpt.rotary = options.rotary;
-  gpt.gelu_tanh = options.gelu_tanh;
+  gpt.gelu_tanh = options.gelu_tanh, gpt.norm_eps = options.norm_eps, gpt.rotary_base = options.rotary_base;
   return gpt;
 }
 
@@ -63,27 +72,40 @@ std::filesystem::path adapted_file(const TrainOptions& options) {
   return is_resumed && options.text.mesh.empty() ? options.checkpoint : options.text.from;
 }
 
+namespace {
+
+std::string about_foreign(const std::filesystem::path& file, const ForeignModel& model) {
+  const nn::GptOptions& gpt = model.gpt;
+  return fmt::format("{} is a {}: {}, width {}, context {}, {} tokens{}{}{}; {}", file.string(), model.family,
+                     dist::counted(gpt.layers, "layer"), gpt.width, gpt.context, gpt.vocab_size,
+                     gpt.tied ? ", a tied head" : "", gpt.bias ? "" : ", no biases",
+                     gpt.gelu_tanh ? ", GELU by tanh" : "", model.about);
+}
+
+}  // namespace
+
 Checkpoint checkpoint_of(const std::filesystem::path& file, const TrainOptions& options, std::string* about) {
   expect_no_pickle(file);
   const nn::StateDict dict = nn::load_safetensors(file);
   const auto is_ours = [](const nn::NamedTensor& named) { return named.name.starts_with("run."); };
   if (std::ranges::any_of(dict, is_ours)) return {file, dict};
-  const auto is_heads = [](const OptionOfModel& given) { return given.option == "--heads"; };
-  ForeignModel foreign =
-      read_foreign(file, dict,
-                   {.heads = std::ranges::any_of(options.given, is_heads) ? options.text.heads : 0,
-                    .context = options.text.context});
-  if (!foreign.gpt.gated) foreign.gpt.gelu_tanh = foreign.gpt.gelu_tanh || options.text.gelu_tanh;
+  const auto given = [&](const std::string& option, auto value) {
+    const bool is_given =
+        std::ranges::find(options.given, option, &OptionOfModel::option) != options.given.end();
+    return is_given ? value : decltype(value){};
+  };
+  const TextOptions& text = options.text;
+  ForeignModel foreign = read_foreign(file, dict,
+                                      {.heads = given("--heads", text.heads),
+                                       .context = text.context,
+                                       .norm_eps = given("--norm-eps", text.norm_eps),
+                                       .rotary_base = given("--rotary-base", text.rotary_base),
+                                       .config = config_beside(file)});
+  if (!foreign.gpt.gated) foreign.gpt.gelu_tanh = foreign.gpt.gelu_tanh || text.gelu_tanh;
   nn::StateDict all = nn::with_prefix("model.", foreign.state);
   for (const auto& [name, value] : settings_of(foreign.gpt))
     all.push_back({"run." + name, dist::tensor<std::int64_t>({value})});
-  if (about)
-    *about = fmt::format("{} is a {}: {}, {}, width {}, context {}, {} tokens{}{}{}; assumed: {}",
-                         file.string(), foreign.family, dist::counted(foreign.gpt.layers, "layer"),
-                         dist::counted(foreign.gpt.heads, "head"), foreign.gpt.width, foreign.gpt.context,
-                         foreign.gpt.vocab_size, foreign.gpt.tied ? ", a tied head" : "",
-                         foreign.gpt.bias ? "" : ", no biases", foreign.gpt.gelu_tanh ? ", GELU by tanh" : "",
-                         foreign.assumed);
+  if (about) *about = about_foreign(file, foreign);
   return {file, std::move(all)};
 }
 
@@ -130,6 +152,8 @@ TrainOptions with_model_of_file(TrainOptions options) {
   take("--gated", text.gated, gpt.gated);
   take("--rotary", text.rotary, gpt.rotary);
   take("--gelu-tanh", text.gelu_tanh, gpt.gelu_tanh);
+  take("--norm-eps", text.norm_eps, gpt.norm_eps);
+  take("--rotary-base", text.rotary_base, gpt.rotary_base);
   text.vocab_size = gpt.vocab_size;
   if (!has_vocabulary(checkpoint)) return options;
   take("--dtype", text.dtype, std::string(dist::name(checkpoint.dtype())));

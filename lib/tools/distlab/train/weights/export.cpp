@@ -65,9 +65,9 @@ std::string settings_text(const nn::GptOptions& gpt) {
         gpt.gelu_tanh ? "; its GELU is by tanh: in nanoGPT write nn.GELU(approximate='tanh')" : "");
   return fmt::format(
       "num_hidden_layers={}, num_attention_heads={}, num_key_value_heads={}, hidden_size={}, "
-      "max_position_embeddings={}, vocab_size={}, rms_norm_eps=1e-5, rope_theta=10000",
+      "max_position_embeddings={}, vocab_size={}, rms_norm_eps={}, rope_theta={}",
       gpt.layers, gpt.heads, gpt.kv_heads > 0 ? gpt.kv_heads : gpt.heads, gpt.width, gpt.context,
-      gpt.vocab_size);
+      gpt.vocab_size, gpt.norm_eps, gpt.rotary_base);
 }
 
 }  // namespace

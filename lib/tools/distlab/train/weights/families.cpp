@@ -69,6 +69,15 @@ std::string with_number(std::string_view pattern, std::int64_t block) {
 
 std::span<const Family> families() { return all_families; }
 
+std::string bare_name(std::string name, const Family& family) {
+  constexpr std::string_view compiled = "_orig_mod.", parallel = "module.";
+  for (auto at = name.find(compiled); at != name.npos; at = name.find(compiled))
+    name.erase(at, compiled.size());
+  while (name.starts_with(parallel)) name.erase(0, parallel.size());
+  if (name.starts_with(family.prefix)) name.erase(0, family.prefix.size());
+  return name;
+}
+
 std::optional<std::int64_t> match(std::string_view pattern, std::string_view name) {
   const auto at = pattern.find('#');
   if (at == pattern.npos) return pattern == name ? std::optional<std::int64_t>(0) : std::nullopt;

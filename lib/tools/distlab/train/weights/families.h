@@ -34,6 +34,9 @@ std::span<const Family> families();
 
 constexpr std::string_view head_name = "lm_head.weight", embedding_name = "wte.weight";
 
+// A name in a file, without the family's prefix and what torch.compile and DistributedDataParallel put around
+// names.
+std::string bare_name(std::string name, const Family& family);
 // The number of the block in `name`, or 0 if `pattern` has no #; nothing if the name does not match.
 std::optional<std::int64_t> match(std::string_view pattern, std::string_view name);
 // The name in a file, for a block, and that in our state_dict().

@@ -36,9 +36,8 @@ class Reader {
   }
 
   ForeignModel model(const ForeignHints& hints) {
-    ForeignModel model{.family = std::string(family_.name), .gpt = {}, .state = {}, .assumed = {}};
-    model.gpt = options(hints);
-    choose_heads(model, hints.heads);
+    ForeignModel model{.family = std::string(family_.name), .gpt = options(hints), .state = {}, .about = {}};
+    add_unseen(model, hints);
     for (std::int64_t block = 0; block < layers_; ++block)
       for (const NameRule& rule : family_.rules)
         if (block == 0 || is_of_block(rule)) add(model.state, rule, block);
@@ -50,6 +49,9 @@ class Reader {
     std::string name;  // as in the file
     Tensor tensor;     // as distlab lays it out
   };
+  struct Unseen {
+    std::string_view option, name;
+  };
   using Key = std::pair<const NameRule*, std::int64_t>;  // a rule, and a block
 
   static bool is_of_block(const NameRule& rule) { return rule.theirs.find('#') != rule.theirs.npos; }
@@ -60,23 +62,10 @@ class Reader {
                fmt::format(why, std::forward<Args>(args)...));
   }
 
-  // Without what torch.compile and DistributedDataParallel put around a module's name.
-  static std::string bare(std::string name) {
-    constexpr std::string_view compiled = "_orig_mod.", parallel = "module.";
-    for (auto at = name.find(compiled); at != name.npos; at = name.find(compiled))
-      name.erase(at, compiled.size());
-    while (name.starts_with(parallel)) name.erase(0, parallel.size());
-    return name;
-  }
-  static std::string without_prefix(std::string name, const Family& family) {
-    if (name.starts_with(family.prefix)) name.erase(0, family.prefix.size());
-    return name;
-  }
-
   const Family& family_of(const nn::StateDict& dict) const {
     for (const Family& family : families())
       for (const auto& [name, tensor] : dict) {
-        if (without_prefix(bare(name), family) != family.key || tensor.dim() != 2) continue;
+        if (bare_name(name, family) != family.key || tensor.dim() != 2) continue;
         if (!family.is_conv1d || tensor.size(1) > tensor.size(0)) return family;
       }
     constexpr std::size_t shown = 3;
@@ -90,7 +79,7 @@ class Reader {
   }
 
   void place(const nn::NamedTensor& named) {
-    const std::string name = without_prefix(bare(named.name), family_);
+    const std::string name = bare_name(named.name, family_);
     for (const std::string_view pattern : family_.skipped)
       if (match(pattern, name)) return;
     for (const NameRule& rule : family_.rules) {
@@ -171,31 +160,57 @@ class Reader {
     return gpt;
   }
 
-  // Sets heads, kv_heads, and what is assumed.
-  void choose_heads(ForeignModel& model, std::int64_t heads) const {
+  // What the shapes do not say, and where it is from: an option, config.json, or what is usual.
+  template <class T>
+  T choose(ForeignModel& model, T given, T configured, T usual, const Unseen& what) const {
+    if (given != 0 && configured != 0 && given != configured)
+      refuse("{} is {}, but config.json beside it says {}; leave the option out", what.option, given,
+             configured);
+    const T chosen = given != 0 ? given : configured != 0 ? configured : usual;
+    if (chosen != 0)
+      model.about +=
+          fmt::format("{}{} {}{}", model.about.empty() ? "" : ", ", what.name, chosen,
+                      given != 0        ? ""
+                      : configured != 0 ? " (config.json)"
+                                        : fmt::format(" (assumed; {} says otherwise)", what.option));
+    return chosen;
+  }
+
+  void add_unseen(ForeignModel& model, const ForeignHints& hints) const {
     constexpr std::int64_t usual_size = 64;  // of GPT-2's heads, in all its sizes
     auto& gpt = model.gpt;
-    model.assumed = family_.is_llama ? "base 10000 of rotary positions, epsilon 1e-5 of RMSNorm"
-                                     : "epsilon 1e-5 of LayerNorm";
-    if (heads == 0 && family_.is_conv1d && gpt.width % usual_size == 0) {
-      heads = gpt.width / usual_size;
-      model.assumed = fmt::format("{} of {} elements (--heads says otherwise), {}",
-                                  dist::counted(heads, "head"), usual_size, model.assumed);
-    }
-    if (heads == 0)
+    ForeignConfig config;
+    config.is_llama = family_.is_llama;
+    if (hints.config) config = *hints.config;
+    if (config.is_llama != family_.is_llama)
+      refuse("its names are those of a {}, but config.json beside it is of another model", family_.name);
+    const bool has_usual = family_.is_conv1d && gpt.width % usual_size == 0;
+    gpt.heads = choose<std::int64_t>(model, hints.heads, config.heads, has_usual ? gpt.width / usual_size : 0,
+                                     {"--heads", "heads"});
+    gpt.norm_eps =
+        choose(model, hints.norm_eps, config.norm_eps, gpt.norm_eps, {"--norm-eps", "epsilon of norms"});
+    if (gpt.rotary)
+      gpt.rotary_base = choose(model, hints.rotary_base, config.rotary_base, gpt.rotary_base,
+                               {"--rotary-base", "base of rotary positions"});
+    if (!gpt.gated) gpt.gelu_tanh = config.gelu_tanh.value_or(gpt.gelu_tanh);
+    check_heads(gpt);
+  }
+
+  // Also sets kv_heads.
+  void check_heads(nn::GptOptions& gpt) const {
+    if (gpt.heads == 0)
       refuse("how many heads a {} has cannot be seen in its shapes; add --heads N", family_.name);
-    if (gpt.width % heads != 0)
+    if (gpt.width % gpt.heads != 0)
       refuse("--heads {} does not divide its width {}; name the number of heads that it was trained with",
-             heads, gpt.width);
-    gpt.heads = heads;
+             gpt.heads, gpt.width);
     if (!family_.is_llama) return;
-    const std::int64_t size = gpt.width / heads, rows = sizes_.at('k'), kv_heads = rows / size;
-    if (size % 2 != 0 || kv_heads == 0 || rows % size != 0 || heads % kv_heads != 0)
+    const std::int64_t size = gpt.width / gpt.heads, rows = sizes_.at('k'), kv_heads = rows / size;
+    if (size % 2 != 0 || kv_heads == 0 || rows % size != 0 || gpt.heads % kv_heads != 0)
       refuse(
           "--heads {} makes heads of {} elements, which do not fit its keys of {} rows; name the number "
           "of heads that it was trained with",
-          heads, size, rows);
-    gpt.kv_heads = kv_heads == heads ? 0 : kv_heads;
+          gpt.heads, size, rows);
+    gpt.kv_heads = kv_heads == gpt.heads ? 0 : kv_heads;
   }
 
   // A parameter of several rules is complete with the last of them.
