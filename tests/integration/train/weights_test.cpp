@@ -127,6 +127,41 @@ TEST_F(TrainWeights, AnExportedModelTrainsOn) {
   EXPECT_TRUE(contains(verified.output, "as on one rank in f64")) << verified.output;
 }
 
+TEST_F(TrainWeights, LoraIsMergedAndBf16Widened) {
+  const auto base = in_folder("base"), adapted = in_folder("adapted"), out = in_folder("out");
+  ASSERT_EQ(run(tiny({"--nproc", "1", "--steps", "3", "--export", base})).exit_code, 0);
+  const Arguments how{"--from",  base, "--heads",      "4", "--nproc", "1",
+                      "--batch", "4",  "--eval-every", "3", "--dtype", "bf16"};
+  const auto with = [&](const Arguments& more) {
+    Arguments all = gpt(how);
+    all.insert(all.end(), more.begin(), more.end());
+    return run(all);
+  };
+  const auto said =
+      with({"--lora", "2", "--steps", "3", "--lr", "0.01", "--checkpoint", adapted, "--export", out});
+  ASSERT_EQ(said.exit_code, 0) << said.output;
+  EXPECT_TRUE(contains(said.output, "base is a nanoGPT: 2 layers, width 32, context 16")) << said.output;
+  const auto again = in_folder("again");
+  ASSERT_EQ(run(gpt({"--steps", "0", "--checkpoint", adapted, "--export", again})).exit_code, 0);
+  EXPECT_TRUE(content(again) == content(out));
+  const auto before = nn::load_safetensors(base), after = nn::load_safetensors(out);
+  ASSERT_EQ(before.size(), after.size());
+  for (const auto& [name, tensor] : after) {
+    EXPECT_EQ(tensor.dtype(), dist::DType::f32) << name;
+    const bool has_lora = name.find(".c_") != name.npos && name.ends_with("weight");
+    EXPECT_NE(equal(tensor, nn::find(before, name)->to(dist::DType::bf16).to(dist::DType::f32)), has_lora)
+        << name;
+  }
+  // A resumed run ends with the same bits, without the file that it began with.
+  const auto whole = in_folder("whole"), parts = in_folder("parts");
+  ASSERT_EQ(with({"--steps", "6", "--checkpoint", whole, "--decay-steps", "6"}).exit_code, 0);
+  ASSERT_EQ(with({"--steps", "3", "--checkpoint", parts, "--decay-steps", "6"}).exit_code, 0);
+  std::filesystem::remove(base);
+  const auto resumed = with({"--steps", "6", "--checkpoint", parts, "--decay-steps", "6", "--resume"});
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
+  EXPECT_TRUE(content(parts) == content(whole));
+}
+
 TEST_F(TrainWeights, ALlamaIsTrainedResumedAndExported) {
   const Arguments llama{"--rotary-base",
                         "500000",

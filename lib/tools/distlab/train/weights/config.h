@@ -14,9 +14,10 @@ struct ForeignConfig {
   std::optional<bool> gelu_tanh = {};
 };
 
-// Of the folder that `weights` is in; nothing if there is none, or one without a model_type, which is another
-// program's. Throws Error{invalid_argument}, which names the entry, for a model that computes something that
-// distlab does not: another activation function, scaled rotary positions, a sliding window, ...
+// Reads that of the folder of `weights`; nothing if there is none, or one without a model_type, which is
+// another program's. Throws Error{invalid_argument}, which names the entry, for a model that computes
+// something that distlab does not: another activation function, scaled rotary positions, a sliding window,
+// ...
 std::optional<ForeignConfig> config_beside(const std::filesystem::path& weights);
 
 }  // namespace distlab
