@@ -1,4 +1,6 @@
 // distlab train with --from a file of another program, with --export, and with the options of a Llama.
+#include <algorithm>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -125,6 +127,52 @@ TEST_F(TrainWeights, AnExportedModelTrainsOn) {
       run(gpt({"--from", weights, "--heads", "4", "--mesh", "tp=2,pp=2", "--verify", "--batch", "4"}));
   EXPECT_EQ(verified.exit_code, 0) << verified.output;
   EXPECT_TRUE(contains(verified.output, "as on one rank in f64")) << verified.output;
+}
+
+// A text that another program has made into tokens, as for GPT-2.
+TEST_F(TrainWeights, TokensCanBeNumbersOfAFile) {
+  const auto numbers = [&](const std::string& name, int modulus, std::size_t bytes) {
+    std::string all;
+    for (int i = 0; all.size() < bytes; ++i) all += {static_cast<char>(i * i % modulus), '\0'};
+    std::ofstream(folder_ / name, std::ios::binary) << all.substr(0, bytes);
+    return in_folder(name);
+  };
+  const auto bin = numbers("train.bin", 13, 600), checkpoint = in_folder("checkpoint");
+  const Arguments from{"--from", golden_folder + "nanogpt_tied.safetensors", "--heads", "3"};
+  const auto with = [&](Arguments more) {
+    more.insert(more.end(), from.begin(), from.end());
+    return gpt(more);
+  };
+  const Arguments sample{"--sample", "1, 4", "--sample-length", "3"};
+  Arguments train{"--tokens", "u16", "--data",       bin, "--nproc",      "1",       "--batch", "2",
+                  "--steps",  "4",   "--eval-every", "2", "--checkpoint", checkpoint};
+  train.insert(train.end(), sample.begin(), sample.end());
+  const auto trained = run(with(train));
+  ASSERT_EQ(trained.exit_code, 0) << trained.output;
+  Arguments alone{"--steps", "0", "--checkpoint", checkpoint};
+  alone.insert(alone.end(), sample.begin(), sample.end());
+  const auto said = run(gpt(alone));
+  EXPECT_TRUE(said.output.starts_with("1, 4, ")) << said.output;
+  EXPECT_EQ(std::ranges::count(said.output, ','), 4) << said.output;
+  EXPECT_TRUE(trained.output.ends_with("\n" + said.output)) << trained.output << said.output;
+  train.insert(train.end(), {"--resume"});
+  const auto resumed = run(with(train));
+  EXPECT_TRUE(contains(resumed.output, "continuing after step 4")) << resumed.output;
+  const auto sampled =
+      run(with({"--steps", "0", "--tokens", "u16", "--sample", "1, 4", "--sample-length", "3"}));
+  EXPECT_TRUE(contains(sampled.output, "\n1, 4, ")) << sampled.output;
+  const auto refused_with = [&](const Arguments& more, const std::string& words) {
+    refused(with(more), words);
+  };
+  refused_with({"--tokens", "u16"}, "--tokens u16 needs a file of numbers, such as nanoGPT's train.bin");
+  refused_with({"--tokens", "u16", "--data", numbers("odd", 13, 301)},
+               "has 301 bytes, but each number takes two");
+  refused_with({"--tokens", "u16", "--data", numbers("large", 17, 600)},
+               "has the number 16 at 4, but the model has 13 tokens");
+  refused_with({"--tokens", "u16", "--data", bin, "--sample", "13"}, "its tokens are numbers from 0 to 12");
+  const auto fresh = run(gpt({"--tokens", "u16", "--data", bin, "--steps", "2", "--context", "8", "--mesh",
+                              "dp=2", "--batch", "2", "--sample", "1", "--sample-length", "3"}));
+  EXPECT_EQ(fresh.exit_code, 0) << fresh.output;
 }
 
 TEST_F(TrainWeights, LoraIsMergedAndBf16Widened) {

@@ -128,8 +128,10 @@ void add_text_options(CLI::App& command, const Options& options) {
       ->check(CLI::IsMember({"f32", "bf16"}));
   only_text(command.add_flag("--tied,!--untied", text.tied,
                              "the head shares the weights of the embedding (default), or has its own"));
-  only_text(command.add_option("--tokens", text.tokens, "chars: characters (default); bytes"))
-      ->check(CLI::IsMember({"chars", "bytes"}));
+  only_text(command.add_option("--tokens", text.tokens,
+                               "chars: characters (default); bytes; u16: 16-bit numbers in --data, "
+                               "as in nanoGPT's train.bin"))
+      ->check(CLI::IsMember({"chars", "bytes", "u16"}));
   only_text(command.add_option("--steps", text.steps,
                                "training steps (default: 800); 0: only --sample and --export, from a file"))
       ->check(no_minus);

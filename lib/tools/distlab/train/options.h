@@ -24,7 +24,7 @@ struct TextOptions {
   double dropout = 0;
   std::string dtype = "f32";  // of parameters and activations; or "bf16"
   bool tied = true;
-  std::string tokens = "chars";       // or "bytes"
+  std::string tokens = "chars";       // or "bytes", or "u16": --data has numbers
   std::int64_t steps = 800;           // 0: no training, only --sample and --export
   std::int64_t decay_steps = 0;       // the step from which the learning rate is lowest; 0: the last one
   std::int64_t eval_every = 100;      // steps between two validations, each of which writes the checkpoint

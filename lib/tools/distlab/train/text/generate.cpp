@@ -67,8 +67,9 @@ std::string use_without_training(const TrainOptions& options) {
   const nn::GptOptions gpt = gpt_options(checkpoint);
   std::optional<data::Vocabulary> vocabulary;
   if (options.text.sample)
-    vocabulary = has_vocabulary(checkpoint) ? vocabulary_of(checkpoint)
-                                            : load_text(with_model_of_file(options)).vocabulary;
+    vocabulary = has_vocabulary(checkpoint)     ? vocabulary_of(checkpoint)
+                 : options.text.tokens == "u16" ? data::Vocabulary::of_numbers(gpt.vocab_size)
+                                                : load_text(with_model_of_file(options)).vocabulary;
   if (!options.text.export_to.empty()) check_export(gpt);
   nn::GPT model(gpt);
   model.to(checkpoint.dtype());

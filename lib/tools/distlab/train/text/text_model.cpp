@@ -117,6 +117,10 @@ std::string begin_with_file(nn::GPT& model, const TrainOptions& options) {
   return about;
 }
 
+std::string tokens_name(const data::Vocabulary& vocabulary) {
+  return vocabulary.is_bytes() ? "bytes" : vocabulary.is_numbers() ? "u16" : "chars";
+}
+
 bool has_vocabulary(const Checkpoint& checkpoint) { return checkpoint.has("vocabulary"); }
 
 TrainOptions with_model_of_file(TrainOptions options) {
@@ -157,7 +161,7 @@ TrainOptions with_model_of_file(TrainOptions options) {
   text.vocab_size = gpt.vocab_size;
   if (!has_vocabulary(checkpoint)) return options;
   take("--dtype", text.dtype, std::string(dist::name(checkpoint.dtype())));
-  take("--tokens", text.tokens, std::string(vocabulary_of(checkpoint).is_bytes() ? "bytes" : "chars"));
+  take("--tokens", text.tokens, tokens_name(vocabulary_of(checkpoint)));
   return options;
 }
 
@@ -197,7 +201,7 @@ void expect_variant(const std::filesystem::path& file, const nn::GptOptions& gpt
   });
 }
 
-// The code points of characters; nothing for bytes.
+// The code points of characters; nothing for bytes and numbers.
 nn::StateDict state_of(const data::Vocabulary& vocabulary) {
   const std::vector<std::int64_t> characters(vocabulary.characters().begin(), vocabulary.characters().end());
   return {{"vocabulary", dist::tensor(std::span(characters), dist::cpu)}};
@@ -205,6 +209,8 @@ nn::StateDict state_of(const data::Vocabulary& vocabulary) {
 
 data::Vocabulary vocabulary_of(const Checkpoint& checkpoint) {
   const auto characters = checkpoint.extra("vocabulary").to_vector<std::int64_t>();
+  if (checkpoint.setting_or(numbers_setting, 0) != 0)
+    return data::Vocabulary::of_numbers(checkpoint.setting("vocab_size"));
   return data::Vocabulary({characters.begin(), characters.end()});
 }
 

@@ -46,6 +46,10 @@ dist::nn::GptOptions gpt_options(const Checkpoint& checkpoint);
 void expect_variant(const std::filesystem::path& file, const dist::nn::GptOptions& gpt,
                     const std::function<std::int64_t(const std::string&, std::int64_t)>& saved);
 
+// The value of --tokens.
+std::string tokens_name(const dist::data::Vocabulary& vocabulary);
+// A setting of checkpoints whose tokens are numbers.
+constexpr const char* numbers_setting = "numbers";
 dist::nn::StateDict state_of(const dist::data::Vocabulary& vocabulary);
 dist::data::Vocabulary vocabulary_of(const Checkpoint& checkpoint);
 

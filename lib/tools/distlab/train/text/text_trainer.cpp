@@ -204,6 +204,7 @@ RunSettings TextTrainer::settings() const {
               {"text", text_.checksum},
               {"seed", static_cast<std::int64_t>(options_.seed)}});
   if (options_.text.lora > 0) all.insert({"lora", options_.text.lora});
+  if (text_.vocabulary.is_numbers()) all.insert({numbers_setting, 1});
   return all;
 }
 
@@ -216,6 +217,8 @@ void TextTrainer::resume() {
   }
   const Checkpoint checkpoint(options_.checkpoint);
   expect_setting(options_.checkpoint, "lora", lora_of(checkpoint), options_.text.lora);
+  expect_setting(options_.checkpoint, numbers_setting, checkpoint.setting_or(numbers_setting, 0),
+                 text_.vocabulary.is_numbers());
   expect_variant(options_.checkpoint, gpt_, [&](const std::string& name, std::int64_t usual) {
     return checkpoint.setting_or(name, usual);
   });
