@@ -63,6 +63,7 @@ TEST(ForeignWeights, WhatDoesNotFitIsNamed) {
       with(c_fc, reshaped({12, 50})),
       "some.safetensors: \"" + c_fc + "\" is [12, 50], but the other shapes of this Hugging Face GPT-2");
   EXPECT_HAS(with(c_fc, reshaped({12, 50})), "make it [12, 48]");
+  EXPECT_HAS(with("transformer.wpe.weight", reshaped({0, 12})), "is [0, 12], which has no elements");
   EXPECT_HAS(with(c_fc, reshaped({12})),
              "\"" + c_fc + "\" is [12], but a Hugging Face GPT-2 has 2 axes there");
   EXPECT_HAS(with(c_fc, [](StateDict& all, std::size_t i) { all.erase(all.begin() + std::ptrdiff_t(i)); }),

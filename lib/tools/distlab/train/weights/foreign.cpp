@@ -105,6 +105,8 @@ class Reader {
 
   // The first shape with a letter says its size.
   void learn(const NameRule& rule, const Found& found, std::size_t axis) {
+    if (found.tensor.numel() == 0)
+      refuse("\"{}\" is {}, which has no elements", found.name, dist::to_string(found.tensor.shape()));
     sizes_.try_emplace(rule.shape[axis], found.tensor.shape()[axis]);
   }
 
