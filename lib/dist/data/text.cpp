@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <memory>
 #include <utility>
@@ -87,6 +88,16 @@ std::string read_text(const std::filesystem::path& file) {
   return text;
 }
 
+std::vector<Token> tokens_of_u16(std::string_view bytes, std::string_view what) {
+  if (bytes.size() % 2 != 0)
+    fail(Errc::invalid_argument,
+         "{} has {} bytes, but each number takes two; is it a file of 16-bit numbers?", what, bytes.size());
+  std::vector<Token> tokens(bytes.size() / 2);
+  for (std::size_t i = 0; i < tokens.size(); ++i)
+    tokens[i] = static_cast<unsigned char>(bytes[2 * i]) | static_cast<unsigned char>(bytes[2 * i + 1]) << 8;
+  return tokens;
+}
+
 std::vector<char32_t> code_points(std::string_view utf8, std::string_view what) {
   std::vector<char32_t> all;
   all.reserve(utf8.size());
@@ -122,6 +133,36 @@ Vocabulary::Vocabulary(std::vector<char32_t> characters) : characters_(std::move
     fail(Errc::invalid_argument, "the characters of a vocabulary must be distinct and in ascending order");
 }
 
+Vocabulary Vocabulary::of_numbers(std::int64_t size) {
+  if (size < 1) fail(Errc::invalid_argument, "a vocabulary of {} numbers; it must have at least 1", size);
+  Vocabulary vocabulary({});
+  vocabulary.numbers_ = size;
+  return vocabulary;
+}
+
+std::int64_t Vocabulary::size() const {
+  constexpr std::int64_t bytes = 256;
+  return is_bytes() ? bytes : is_numbers() ? numbers_ : static_cast<std::int64_t>(characters_.size());
+}
+
+std::vector<Token> Vocabulary::encode_numbers(std::string_view text, std::string_view what) const {
+  std::vector<Token> tokens;
+  for (auto begin = text.find_first_not_of(", \n"); begin != text.npos;
+       begin = text.find_first_not_of(", \n", begin)) {
+    const auto word = text.substr(begin, text.find_first_of(", \n", begin) - begin);
+    Token token = 0;
+    const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), token);
+    if (error != std::errc() || stop != word.data() + word.size() || token < 0 || token >= numbers_)
+      fail(Errc::invalid_argument,
+           "{} has \"{}\", but its tokens are numbers from 0 to {}; write them as in \"1, 2\"", what, word,
+           numbers_ - 1);
+    tokens.push_back(token);
+    begin += word.size();
+  }
+  if (tokens.empty()) fail(Errc::invalid_argument, "{} has no tokens; write numbers, as in \"1, 2\"", what);
+  return tokens;
+}
+
 Vocabulary Vocabulary::of_chars(std::string_view text, std::string_view what) {
   if (text.empty()) fail(Errc::invalid_argument, "{} is empty; there is nothing to learn from it", what);
   return Vocabulary(distinct(code_points(text, what)));
@@ -133,6 +174,7 @@ std::vector<Token> Vocabulary::encode(std::string_view text, std::string_view wh
     for (const char byte : text) tokens.push_back(static_cast<unsigned char>(byte));
     return tokens;
   }
+  if (is_numbers()) return encode_numbers(text, what);
   const auto characters = code_points(text, what);
   std::vector<Token> tokens(characters.size());
   std::vector<char32_t> unknown;
@@ -154,6 +196,8 @@ std::string Vocabulary::decode(std::span<const Token> tokens) const {
       fail(Errc::invalid_argument, "{} is not a token of a vocabulary of {}", token, size());
     if (is_bytes()) {
       text += static_cast<char>(token);
+    } else if (is_numbers()) {
+      text += fmt::format("{}{}", text.empty() ? "" : ", ", token);
     } else {
       append(text, characters_[static_cast<std::size_t>(token)]);
     }

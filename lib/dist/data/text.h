@@ -24,34 +24,46 @@ using Token = std::int32_t;  // 0 to Vocabulary::size() - 1
 // Error{invalid_argument} for a pipe or a device, since every rank reads the text.
 std::string read_text(const std::filesystem::path& file);
 
+// The numbers of a file with two bytes for each, little endian, as nanoGPT's train.bin; `bytes` are its
+// contents. Throws Error{invalid_argument}, which begins with `what`, for a single byte at the end.
+std::vector<Token> tokens_of_u16(std::string_view bytes, std::string_view what);
+
 // The code points of a UTF-8 text. Throws Error{invalid_argument}, whose text begins with `what` and names
 // the first byte that is not UTF-8.
 std::vector<char32_t> code_points(std::string_view utf8, std::string_view what);
 std::string utf8(std::span<const char32_t> code_points);
 
-// Which token stands for which character. A token of bytes is the byte itself.
+// Which token stands for which character. A token of bytes is the byte itself; one of numbers, which another
+// program has made of a text, stands for nothing that is known here.
 class Vocabulary {
  public:
   static Vocabulary of_bytes() { return Vocabulary({}); }
   // The characters (code points) of the text, in ascending order. `what` names the text in errors. Throws
   // Error{invalid_argument} for an empty text and for one that is not UTF-8.
   static Vocabulary of_chars(std::string_view text, std::string_view what);
+  // As many tokens as `size`, whose texts are their numbers in decimal: "15496, 11". Throws
+  // Error{invalid_argument} for a size below 1.
+  static Vocabulary of_numbers(std::int64_t size);
   // For a vocabulary that was saved: characters in ascending order; none: bytes.
   explicit Vocabulary(std::vector<char32_t> characters);
 
-  bool is_bytes() const { return characters_.empty(); }
-  std::int64_t size() const { return is_bytes() ? 256 : static_cast<std::int64_t>(characters_.size()); }
+  bool is_bytes() const { return characters_.empty() && numbers_ == 0; }
+  bool is_numbers() const { return numbers_ > 0; }
+  std::int64_t size() const;
   const std::vector<char32_t>& characters() const { return characters_; }
 
   // `what` names the text in errors: "the prompt". Throws Error{invalid_argument} for a text that is not
-  // UTF-8, and for characters that the vocabulary lacks, which it names.
+  // UTF-8, for characters that the vocabulary lacks, which it names, and for what is not one of the numbers.
   std::vector<Token> encode(std::string_view text, std::string_view what) const;
   // With tokens that are bytes, the result need not be UTF-8. Throws Error{invalid_argument} for a number
   // that is not a token.
   std::string decode(std::span<const Token> tokens) const;
 
  private:
+  std::vector<Token> encode_numbers(std::string_view text, std::string_view what) const;
+
   std::vector<char32_t> characters_;
+  std::int64_t numbers_ = 0;
 };
 
 struct TextSplit {

@@ -11,8 +11,6 @@ namespace dist::nn {
 
 namespace {
 
-constexpr double rotary_base = 10000;
-
 AttentionLayerOptions checked(std::int64_t width, AttentionLayerOptions options) {
   if (options.kv_heads == 0) options.kv_heads = options.heads;
   if (width < 1 || options.heads < 1 || width % options.heads != 0)
@@ -29,14 +27,14 @@ AttentionLayerOptions checked(std::int64_t width, AttentionLayerOptions options)
 }
 
 // Rotates each run of tokens by the run's own positions.
-void rotate(const Heads& heads, const std::vector<Position::Run>& runs, int direction) {
+void rotate(const Heads& heads, const std::vector<Position::Run>& runs, double base, int direction) {
   const Ops& ops = ops_for(heads.of.device());
-  if (runs.size() == 1) return ops.rotate(heads, runs[0].first, rotary_base, direction);
+  if (runs.size() == 1) return ops.rotate(heads, runs[0].first, base, direction);
   Tensor all = heads.of;
   std::int64_t at = 0;
   for (const Position::Run& run : runs) {
     const Tensor part = narrow(all, 1, at, run.count);
-    ops.rotate({part, heads.first, heads.count, heads.size}, run.first, rotary_base, direction);
+    ops.rotate({part, heads.first, heads.count, heads.size}, run.first, base, direction);
     put(all, 1, at, part);
     at += run.count;
   }
@@ -91,7 +89,7 @@ Tensor CausalSelfAttention::run_forward(const Tensor& input) {
   options.dropout.all_rows = options_.heads * time;
   options.dropout.first_row = first_head_ * time;
   if (options_.rotary)
-    for (const Heads& rotated : {parts.q, parts.k}) rotate(rotated, runs, 1);
+    for (const Heads& rotated : {parts.q, parts.k}) rotate(rotated, runs, options_.rotary_base, 1);
   Tensor out = empty({batch, time, heads * size_}, qkv.dtype(), qkv.device());
   Tensor lse = empty({batch, heads, time}, compute_dtype(qkv.dtype()), qkv.device());
   core_->forward({out, 0, heads, size_}, lse, parts.q, parts.k, parts.v, options);
@@ -110,7 +108,7 @@ Tensor CausalSelfAttention::run_backward(const Tensor& grad_output) {
   core_->backward({grads.q, grads.k, grads.v}, {grad_out, 0, heads, size_}, {forward.out, 0, heads, size_},
                   forward.lse, parts.q, parts.k, parts.v, forward.options);
   if (options_.rotary)
-    for (const Heads& rotated : {grads.q, grads.k}) rotate(rotated, forward.runs, -1);
+    for (const Heads& rotated : {grads.q, grads.k}) rotate(rotated, forward.runs, options_.rotary_base, -1);
   return c_attn_.backward(grad_qkv);
 }
 

@@ -18,8 +18,9 @@ struct AttentionLayerOptions {
   std::int64_t heads = 1;
   std::int64_t kv_heads = 0;  // grouped heads: each key and value serves heads / kv_heads queries; 0: heads
   bool bias = true;
-  double dropout = 0;       // of the probabilities, and of the output
-  bool rotary = false;      // rotates queries and keys by their positions (row_ops.h), with base 10,000
+  double dropout = 0;   // of the probabilities, and of the output
+  bool rotary = false;  // rotates queries and keys by their positions (row_ops.h)
+  double rotary_base = 10'000;
   std::uint64_t layer = 0;  // tells the layers of one model apart, for dropout
 };
 

@@ -17,8 +17,9 @@ namespace dist::nn {
 namespace {
 
 std::unique_ptr<Module> make_norm(const GptOptions& options) {
-  if (options.rms_norm) return std::make_unique<RMSNorm>(options.width);
-  return std::make_unique<LayerNorm>(options.width, LayerNormOptions{.bias = options.bias});
+  if (options.rms_norm) return std::make_unique<RMSNorm>(options.width, options.norm_eps);
+  return std::make_unique<LayerNorm>(options.width,
+                                     LayerNormOptions{.eps = options.norm_eps, .bias = options.bias});
 }
 
 AttentionLayerOptions attention_of(const GptOptions& options, std::uint64_t layer) {
@@ -27,6 +28,7 @@ AttentionLayerOptions attention_of(const GptOptions& options, std::uint64_t laye
           .bias = options.bias,
           .dropout = options.dropout,
           .rotary = options.rotary,
+          .rotary_base = options.rotary_base,
           .layer = 2 * layer};
 }
 
@@ -49,6 +51,7 @@ std::uint64_t named_key(std::uint64_t key, std::string_view name) {
 
 Mlp::Mlp(const GptOptions& options, std::uint64_t layer)
     : gated_(options.gated),
+      gelu_(options.gelu_tanh ? Activation::gelu_tanh : Activation::gelu),
       up_(options.width, hidden_of(options), {.bias = options.bias}),
       down_(hidden_of(options), options.width, {.bias = options.bias}),
       dropout_(options.dropout, mlp_dropout(layer)) {
@@ -73,7 +76,7 @@ Tensor Mlp::run_forward(const Tensor& input) {
     ops.activate(forward.active, forward.gate, Activation::silu);
     hidden.copy_(forward.active).mul_(forward.up);
   } else {
-    ops.activate(hidden, forward.up, Activation::gelu);
+    ops.activate(hidden, forward.up, gelu_);
   }
   if (needs_grad) forwards_.keep(std::move(forward));
   hidden = forward_child(down_, hidden, needs_grad);
@@ -86,7 +89,7 @@ Tensor Mlp::run_backward(const Tensor& grad_output) {
   const Forward forward = forwards_.take();
   const Ops& ops = ops_for(grad.device());
   if (!gated_) {
-    ops.activate_backward(grad, grad, forward.up, Activation::gelu);
+    ops.activate_backward(grad, grad, forward.up, gelu_);
     return up_.backward(grad);
   }
   const Tensor grad_gate = grad.clone().mul_(forward.up);

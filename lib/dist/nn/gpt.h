@@ -13,6 +13,7 @@
 #include "dist/nn/module.h"
 #include "dist/nn/random.h"
 #include "dist/nn/row_norms.h"
+#include "dist/nn/row_ops.h"
 
 namespace dist::nn {
 
@@ -27,6 +28,10 @@ struct GptOptions {
   bool rms_norm = false;  // RMSNorm instead of LayerNorm
   bool gated = false;     // SiLU-gated MLP instead of GELU
   bool rotary = false;    // rotary positions instead of learned ones
+  // GELU by tanh, as GPT-2 itself has it, instead of the exact one, as nanoGPT has it.
+  bool gelu_tanh = false;
+  double norm_eps = 1e-5;       // of LayerNorm and RMSNorm
+  double rotary_base = 10'000;  // Llama 3 has 500,000
 
   // The width inside an MLP; 0: 4 width, with a gate two thirds of that, rounded up to a multiple of 8.
   std::int64_t hidden = 0;
@@ -44,6 +49,7 @@ class Mlp final : public Module {
   Tensor run_backward(const Tensor& grad_output) override;
 
   const bool gated_;
+  const Activation gelu_;
   std::unique_ptr<Linear> gate_;  // w1
   Linear up_, down_;              // c_fc and c_proj, or w3 and w2
   Dropout dropout_;

@@ -86,14 +86,14 @@ std::string read_header(Reader& file, const fs::path& path) {
 
 }  // namespace
 
-void save_safetensors(const fs::path& path, const StateDict& dict) {
+void save_safetensors(const fs::path& path, const StateDict& dict, std::string_view format) {
   if (!dict.divided.empty())
     fail(Errc::invalid_argument,
          "{}: this rank has a part of \"{}\": save what full_state_dict() returns, which every rank must "
          "call, or "
          "each rank's pieces with save_sharded()",
          path.string(), dict.divided);
-  std::string header = describe_safetensors(dict);
+  std::string header = describe_safetensors(dict, format);
   StateDict here;
   std::uint32_t checksum = crc32(bytes_of(header));
   for (const auto& [name, tensor] : dict) {

@@ -16,9 +16,10 @@ namespace dist::nn {
 // Saves whole or not at all, and to the disk: core/whole_file.h says what happens to an older file, a link, a
 // pipe or a device of that name. Throws Error{invalid_argument} for an empty path, and for a tensor's name
 // that occurs twice, is "__metadata__" or is not UTF-8, and for the state_dict() of a module that ranks have
-// divided, which is this rank's part of it. Throws Error{resource} for what the system refuses;
-// an older file is then still there.
-void save_safetensors(const std::filesystem::path& path, const StateDict& dict);
+// divided, which is this rank's part of it. Throws Error{resource} for what the system refuses; an older file
+// is then still there. `format` is what the metadata say: transformers refuses a file that does not say "pt".
+void save_safetensors(const std::filesystem::path& path, const StateDict& dict,
+                      std::string_view format = "distlab");
 
 // Loads to the CPU, in the order of the file. Throws Error{invalid_argument}, with one line, for a file that
 // is cut off, was changed (its checksum differs), is something else, or contradicts itself: tensors that

@@ -122,8 +122,8 @@ class Parser {
 
 }  // namespace
 
-std::string describe_safetensors(const StateDict& dict) {
-  Json json{{"__metadata__", {{"format", "distlab"}, {"crc32", no_checksum}}}};
+std::string describe_safetensors(const StateDict& dict, std::string_view format) {
+  Json json{{"__metadata__", {{"format", format}, {"crc32", no_checksum}}}};
   std::set<std::string_view> names{"__metadata__"};
   std::uint64_t next = 0;
   for (const auto& [name, tensor] : dict) {

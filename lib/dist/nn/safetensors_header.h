@@ -23,7 +23,7 @@ struct SafetensorsHeader {
 };
 
 // The padded text, with zeros for the checksum. Throws the same errors as save_safetensors().
-std::string describe_safetensors(const StateDict& dict);
+std::string describe_safetensors(const StateDict& dict, std::string_view format = "distlab");
 // Replaces the zeros by a checksum, or the checksum by zeros; both have eight digits.
 void replace_checksum(std::string& header, std::string_view before, std::string_view after);
 inline constexpr std::string_view no_checksum = "00000000";

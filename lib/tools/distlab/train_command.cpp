@@ -122,7 +122,7 @@ int train(const TrainOptions& options) {
   }
   if (options.model == "gpt" && !options.text.simulate.empty()) return simulated(options);
   if (options.model == "gpt" && options.text.steps == 0 && options.text.mesh.empty()) {
-    fmt::print("{}\n", sample_from_checkpoint(options));
+    fmt::print("{}\n", use_without_training(options));
     flush_stdout();
     return exit_ok;
   }

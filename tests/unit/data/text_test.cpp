@@ -43,6 +43,22 @@ TEST(Vocabulary, OfCharactersIsSortedAndGivesTheTextBack) {
   EXPECT_EQ(Vocabulary(vocabulary.characters()).encode(text, "a text"), tokens);
 }
 
+TEST(Vocabulary, OfNumbersWritesThemInDecimal) {
+  const auto numbers = Vocabulary::of_numbers(300);
+  EXPECT_TRUE(numbers.is_numbers() && !numbers.is_bytes());
+  EXPECT_EQ(numbers.size(), 300);
+  EXPECT_EQ(numbers.encode(" 1, 299\n0", "it"), (Tokens{1, 299, 0}));
+  EXPECT_EQ(numbers.decode(Tokens{1, 299, 0}), "1, 299, 0");
+  for (const char* const wrong : {"300", "-1", "1.5", "a", "1;2", "99999999999"})
+    EXPECT_DIST_ERROR((void)numbers.encode(wrong, "it"), Errc::invalid_argument,
+                      "its tokens are numbers from 0 to 299");
+  EXPECT_DIST_ERROR((void)numbers.encode(" ", "it"), Errc::invalid_argument, "it has no tokens");
+  EXPECT_DIST_ERROR((void)Vocabulary::of_numbers(0), Errc::invalid_argument, "at least 1");
+  EXPECT_EQ(tokens_of_u16(std::string("\x01\x00\xff\xfe", 4), "it"), (Tokens{1, 0xfeff}));
+  EXPECT_DIST_ERROR((void)tokens_of_u16("abc", "it"), Errc::invalid_argument,
+                    "it has 3 bytes, but each number takes two");
+}
+
 TEST(Vocabulary, OfBytesTakesAnything) {
   const auto bytes = Vocabulary::of_bytes();
   EXPECT_EQ(bytes.size(), 256);

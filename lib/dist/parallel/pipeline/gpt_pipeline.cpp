@@ -73,9 +73,9 @@ std::vector<nn::GptSlice> split_by_cost(const nn::GptOptions& options, int stage
 std::string description(const nn::GptOptions& o) {
   return fmt::format(
       "vocab_size {}\ncontext {}\nlayers {}\nheads {}\nwidth {}\nkv_heads {}\ndropout {}\nbias {}\ntied {}\n"
-      "rms_norm {}\ngated {}\nrotary {}\nhidden {}\n",
+      "rms_norm {}\ngated {}\nrotary {}\nhidden {}\ngelu_tanh {}\nnorm_eps {}\nrotary_base {}\n",
       o.vocab_size, o.context, o.layers, o.heads, o.width, o.kv_heads, o.dropout, o.bias, o.tied, o.rms_norm,
-      o.gated, o.rotary, o.hidden);
+      o.gated, o.rotary, o.hidden, o.gelu_tanh, o.norm_eps, o.rotary_base);
 }
 
 namespace {

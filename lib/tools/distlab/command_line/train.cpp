@@ -48,6 +48,7 @@ Examples:
   ./distlab train --model gpt --mesh pp=4,dp=2 --simulate summit      how long a step would take there
   ./distlab train --model gpt --steps 0 --checkpoint gpt.safetensors --sample "All "    writes without training
   ./distlab train --model gpt --lora 8 --from gpt.safetensors --data mine.txt     adapts that GPT to a text
+  ./distlab train --model gpt --steps 0 --from gpt2.safetensors --export nano.safetensors     converts GPT-2
   DIST_TRACE=trace.json ./distlab train --epochs 1   see what overlaps, in https://ui.perfetto.dev
 Under distrun, torchrun, mpirun or srun, each process is one rank, and the launcher sets the number of ranks.
 SIGTERM ends a run early: it writes the checkpoint, says so and exits with code 143; --resume continues it.
@@ -98,6 +99,28 @@ void add_text_options(CLI::App& command, const Options& options) {
   only_text(command.add_option("--context", text.context, "tokens that the model sees (default: 128)"))
       ->check(positive)
       ->check(CLI::Range(1, 1 << 20));
+  only_text(command.add_option("--kv-heads", text.kv_heads,
+                               "heads of keys and values, each for several queries (default: as --heads)"))
+      ->check(positive)
+      ->check(CLI::Range(1, 1 << 12));
+  only_text(command.add_option("--hidden", text.hidden,
+                               "width inside an MLP (default: 4 times --width; with --gated 8/3 times)"))
+      ->check(positive)
+      ->check(CLI::Range(1, 1 << 20));
+  only_text(
+      command.add_flag("--bias,!--no-bias", text.bias, "linear layers and LayerNorm have biases (default)"));
+  only_text(
+      command.add_flag("--gelu-tanh", text.gelu_tanh, "GELU by tanh, as in GPT-2, instead of the exact one"));
+  only_text(command.add_flag("--rms-norm", text.rms_norm, "RMSNorm instead of LayerNorm, as in Llama"));
+  only_text(command.add_flag("--gated", text.gated, "MLPs with a SiLU gate instead of GELU, as in Llama"));
+  only_text(
+      command.add_flag("--rotary", text.rotary, "rotary positions instead of learned ones, as in Llama"));
+  only_text(command.add_option("--rotary-base", text.rotary_base,
+                               "the base of the angles of rotary positions (default: 10000)"))
+      ->check(no_minus);
+  only_text(
+      command.add_option("--norm-eps", text.norm_eps, "epsilon of LayerNorm and RMSNorm (default: 1e-5)"))
+      ->check(no_minus);
   only_text(command.add_option("--dropout", text.dropout, "probability of dropout (default: 0)"))
       ->check(no_minus);
   only_text(command.add_option("--dtype", text.dtype,
@@ -105,10 +128,12 @@ void add_text_options(CLI::App& command, const Options& options) {
       ->check(CLI::IsMember({"f32", "bf16"}));
   only_text(command.add_flag("--tied,!--untied", text.tied,
                              "the head shares the weights of the embedding (default), or has its own"));
-  only_text(command.add_option("--tokens", text.tokens, "chars: characters (default); bytes"))
-      ->check(CLI::IsMember({"chars", "bytes"}));
+  only_text(command.add_option("--tokens", text.tokens,
+                               "chars: characters (default); bytes; u16: 16-bit numbers in --data, "
+                               "as in nanoGPT's train.bin"))
+      ->check(CLI::IsMember({"chars", "bytes", "u16"}));
   only_text(command.add_option("--steps", text.steps,
-                               "training steps (default: 800); 0: only --sample, from the checkpoint"))
+                               "training steps (default: 800); 0: only --sample and --export, from a file"))
       ->check(no_minus);
   only_text(command.add_option("--decay-steps", text.decay_steps,
                                "the step from which the learning rate is lowest (default: the last one)"))
@@ -123,10 +148,16 @@ void add_text_options(CLI::App& command, const Options& options) {
   only_text(command.add_option("--temperature", text.temperature,
                                "divides the logits (default: 0.8); 0: always the most probable token"))
       ->check(no_minus);
-  only_text(
-      command.add_option("--from", text.from,
-                         "begin with the model of this checkpoint, whose sizes and tokens the run then has"))
+  only_text(command.add_option(
+                "--from", text.from,
+                "begin with the model of this checkpoint, whose sizes and tokens the run then has; or "
+                "of a safetensors file from nanoGPT, or Hugging Face's GPT-2 or Llama"))
       ->check(not_empty);
+  only_text(
+      command.add_option("--export", text.export_to,
+                         "at the end, write the weights for PyTorch, with nanoGPT's names (a Llama: with "
+                         "Hugging Face's)"))
+      ->check(a_file);
   only_text(
       command.add_option("--lora", text.lora,
                          "with --from: train LoRA of this rank beside each linear layer of the blocks, and "

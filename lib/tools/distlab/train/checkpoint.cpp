@@ -4,6 +4,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "dist/core/counted.h"
 #include "dist/core/fail.h"
@@ -51,6 +52,9 @@ void expect_same_progress(std::int64_t done, const std::filesystem::path& file) 
 
 Checkpoint::Checkpoint(const std::filesystem::path& file) : file_(file), all_(nn::load_safetensors(file)) {}
 
+Checkpoint::Checkpoint(const std::filesystem::path& file, nn::StateDict all)
+    : file_(file), all_(std::move(all)) {}
+
 bool Checkpoint::has(const std::string& name) const {
   return nn::find(all_, std::string(run_part) + name) != nullptr;
 }
@@ -92,8 +96,10 @@ std::string Checkpoint::expect(const RunSettings& settings) const {
       setting("batch_size"), batch, batch_before);
 }
 
+nn::StateDict Checkpoint::model() const { return nn::part(all_, model_part); }
+
 dist::DType Checkpoint::dtype() const {
-  const auto model = nn::part(all_, model_part);
+  const auto model = this->model();
   return model.empty() ? dist::DType::f32 : model.front().tensor.dtype();
 }
 
@@ -104,7 +110,7 @@ void Checkpoint::expect(dist::DType dtype) const {
                dist::name(this->dtype()), dist::name(dtype), dist::name(this->dtype()));
 }
 
-void Checkpoint::restore(nn::Module& model) const { model.load_state_dict(nn::part(all_, model_part)); }
+void Checkpoint::restore(nn::Module& model) const { model.load_state_dict(this->model()); }
 
 void Checkpoint::restore(nn::Optimizer& optimizer) const {
   optimizer.load_state_dict(nn::part(all_, optimizer_part));

@@ -36,6 +36,8 @@ class Checkpoint {
  public:
   // Also throws for a damaged file and what load_safetensors() throws.
   explicit Checkpoint(const std::filesystem::path& file);
+  // What `file` would be as a checkpoint, if it is of another program.
+  Checkpoint(const std::filesystem::path& file, dist::nn::StateDict all);
 
   bool has(const std::string& name) const;
   std::int64_t setting(const std::string& name) const;
@@ -44,6 +46,8 @@ class Checkpoint {
   // Throws for a run with other settings, of which it names the first. The progress may differ, and the
   // numbers of ranks and of samples of each: then it returns one line that says so, otherwise nothing.
   std::string expect(const RunSettings& settings) const;
+  // The model's parameters.
+  dist::nn::StateDict model() const;
   // What the model's parameters are in; the second throws for another dtype.
   dist::DType dtype() const;
   void expect(dist::DType dtype) const;

@@ -17,11 +17,15 @@ struct OptionOfModel {
 // What --model gpt adds.
 struct TextOptions {
   std::int64_t layers = 4, heads = 4, width = 128, context = 128;
+  std::int64_t kv_heads = 0, hidden = 0;  // 0: as nn::GptOptions says
+  bool bias = true, rms_norm = false, gated = false, rotary = false, gelu_tanh = false;
+  double norm_eps = 1e-5, rotary_base = 10'000;
+  std::int64_t vocab_size = 0;  // of the model of --from; 0: that of the tokens
   double dropout = 0;
   std::string dtype = "f32";  // of parameters and activations; or "bf16"
   bool tied = true;
-  std::string tokens = "chars";       // or "bytes"
-  std::int64_t steps = 800;           // 0: no training, only --sample from the checkpoint
+  std::string tokens = "chars";       // or "bytes", or "u16": --data has numbers
+  std::int64_t steps = 800;           // 0: no training, only --sample and --export
   std::int64_t decay_steps = 0;       // the step from which the learning rate is lowest; 0: the last one
   std::int64_t eval_every = 100;      // steps between two validations, each of which writes the checkpoint
   std::optional<std::string> sample;  // a prompt to continue after training
@@ -32,11 +36,13 @@ struct TextOptions {
   std::int64_t micro_batches = 1;  // into which each data rank's batch is cut
   std::int64_t chunks = 1;         // stages per rank of an interleaved schedule
   bool sequence_parallel = false, recompute = false;
-  std::string simulate;        // a topology: instead of training, one step on its virtual ranks
-  bool verify = false;         // compare the first step with one rank, instead of training
-  std::int64_t top_k = 0;      // the number of most probable tokens to sample among; 0: all
-  std::filesystem::path from;  // a checkpoint whose model the run begins with; empty: random weights
-  std::int64_t lora = 0;       // train LoRA of this rank beside it, and nothing else; 0: the whole model
+  std::string simulate;    // a topology: instead of training, one step on its virtual ranks
+  bool verify = false;     // compare the first step with one rank, instead of training
+  std::int64_t top_k = 0;  // the number of most probable tokens to sample among; 0: all
+  // A checkpoint, or the weights of another program, whose model the run begins with; empty: random weights.
+  std::filesystem::path from;
+  std::filesystem::path export_to;  // gets the weights at the end, for other programs; empty: none
+  std::int64_t lora = 0;            // train LoRA of this rank beside it, and nothing else; 0: the whole model
 };
 
 struct TrainOptions {

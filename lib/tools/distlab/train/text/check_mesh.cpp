@@ -38,6 +38,9 @@ void check_mesh(const TrainOptions& options) {
          "--sample needs a trained model, --verify trains none; leave one of them out");
   if (!text.simulate.empty() && (text.verify || text.sample || !options.checkpoint.empty()))
     fail(Errc::invalid_argument, "--simulate trains nothing; leave out --verify, --sample and --checkpoint");
+  if (!text.export_to.empty() && (text.verify || !text.simulate.empty()))
+    fail(Errc::invalid_argument, "--export needs a trained model, and {} trains none; leave one of them out",
+         text.verify ? "--verify" : "--simulate");
   if (!options.plot.empty() && text.verify)
     fail(Errc::invalid_argument, "--plot draws a training step, --verify trains none; leave one of them out");
   if (text.chunks > 1 && text.schedule != "interleaved")
@@ -49,7 +52,7 @@ void check_mesh(const TrainOptions& options) {
     fail(Errc::invalid_argument, "--mesh {} has {} ranks; at most {} can be started", text.mesh,
          shape.ranks(), most);
   auto gpt = gpt_options(text, 1);
-  gpt.kv_heads = gpt.heads;
+  if (gpt.kv_heads == 0) gpt.kv_heads = gpt.heads;
   dist::check_hybrid(shape, gpt, shape.ranks(), static_cast<int>(text.chunks), text.sequence_parallel);
 }
 

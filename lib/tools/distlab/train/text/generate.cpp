@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <utility>
 
 #include "distlab/train/checkpoint.h"
+#include "distlab/train/text/text_data.h"
 #include "distlab/train/text/text_model.h"
+#include "distlab/train/weights/export.h"
 
 namespace distlab {
 
@@ -57,13 +60,25 @@ std::string sample_text(nn::GPT& model, const data::Vocabulary& vocabulary, cons
       generate(model, vocabulary.encode(*options.text.sample, "the prompt"), sampling, device));
 }
 
-std::string sample_from_checkpoint(const TrainOptions& options) {
-  const Checkpoint checkpoint(options.checkpoint);
-  nn::GPT model(gpt_options(checkpoint));
+std::string use_without_training(const TrainOptions& options) {
+  const auto& file = options.text.from.empty() ? options.checkpoint : options.text.from;
+  std::string said;
+  const Checkpoint checkpoint = checkpoint_of(file, options, &said);
+  const nn::GptOptions gpt = gpt_options(checkpoint);
+  std::optional<data::Vocabulary> vocabulary;
+  if (options.text.sample)
+    vocabulary = has_vocabulary(checkpoint)     ? vocabulary_of(checkpoint)
+                 : options.text.tokens == "u16" ? data::Vocabulary::of_numbers(gpt.vocab_size)
+                                                : load_text(with_model_of_file(options)).vocabulary;
+  if (!options.text.export_to.empty()) check_export(gpt);
+  nn::GPT model(gpt);
   model.to(checkpoint.dtype());
   add_text_lora(model, lora_of(checkpoint));
   checkpoint.restore(model);
-  return sample_text(model, vocabulary_of(checkpoint), options, dist::cpu);
+  const auto say = [&said](const std::string& line) { said += (said.empty() ? "" : "\n") + line; };
+  if (vocabulary) say(sample_text(model, *vocabulary, options, dist::cpu));
+  if (!options.text.export_to.empty()) say(export_weights(options.text.export_to, model));
+  return said;
 }
 
 }  // namespace distlab

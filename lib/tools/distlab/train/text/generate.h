@@ -34,8 +34,9 @@ std::vector<dist::data::Token> generate(dist::nn::GPT& model, std::vector<dist::
 // The text of --sample, continued.
 std::string sample_text(dist::nn::GPT& model, const dist::data::Vocabulary& vocabulary,
                         const TrainOptions& options, dist::Device device);
-// The same by the model of the checkpoint, without training. Throws what Checkpoint throws, and
-// Error{invalid_argument} for a prompt with characters that the model does not know.
-std::string sample_from_checkpoint(const TrainOptions& options);
+// --steps 0: the same by the model of --from or of the checkpoint, without training, and --export. Returns
+// what there is to say. Throws what checkpoint_of() and check_export() throw, and Error{invalid_argument} for
+// a prompt with characters that the model does not know.
+std::string use_without_training(const TrainOptions& options);
 
 }  // namespace distlab

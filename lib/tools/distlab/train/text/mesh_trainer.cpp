@@ -24,6 +24,7 @@
 #include "distlab/train/text/text_model.h"
 #include "distlab/train/text/text_schedule.h"
 #include "distlab/train/text/whole_gpt.h"
+#include "distlab/train/weights/export.h"
 #include "mesh/factor_detective.h"
 
 namespace distlab {
@@ -45,24 +46,27 @@ dist::Pieces joined(dist::Pieces all, const dist::Pieces& more) {
 }  // namespace
 
 MeshTrainer::MeshTrainer(const TrainOptions& options)
-    : options_(options),
+    : options_(with_model_of_file(options)),
       batch_size_(options.batch_size.value_or(default_text_batch)),
-      text_(load_text(options)),
-      train_(text_.train(options.text.context)),
-      validation_(text_.validation(options.text.context)),
-      gpt_(gpt_options(options.text, text_.vocabulary.size())),
-      model_(make_model(gpt_, options)),
+      text_(load_text(options_)),
+      train_(text_.train(options_.text.context)),
+      validation_(text_.validation(options_.text.context)),
+      gpt_(gpt_options(options_.text, text_.vocabulary.size())),
+      model_(make_model(gpt_, options_)),
+      about_(begin_mesh_with_file(model_, options_)),
       optimizer_(nn::decay_groups(model_.parameters()), text_adamw),
       sampler_(train_.size(), {.batch_size = batch_size_,
                                .num_replicas = model_.data_ranks(),
                                .rank = model_.data_rank(),
                                .seed = options.seed}),
-      narrator_(dist::get_rank() != 0, options, model_.data_ranks() * batch_size_ * options.text.context) {
+      narrator_(dist::get_rank() != 0, options, model_.data_ranks() * batch_size_ * options_.text.context) {
   if (options.text.steps > 0 && !options.text.verify) (void)validation_rows();  // or throws
   if (!options.plot.empty()) memory_.emplace(model_);
   if (dist::get_rank() == 0 && !options.plot.empty()) check_output_folder("--plot", options.plot);
   if (dist::get_rank() == 0 && !options.checkpoint.empty())
     check_output_folder("--checkpoint", options.checkpoint);
+  if (dist::get_rank() == 0 && !options.text.export_to.empty())
+    check_output("--export", options.text.export_to);
   if (options.resume) {
     resume();
     expect_same_progress(done_.item<std::int64_t>(), options.checkpoint);
@@ -76,6 +80,7 @@ void MeshTrainer::run() {
       "GPT({}, {}, width {}, context {}) on a mesh: {}; rank 0 has {:.3f} million of its parameters",
       dist::counted(gpt_.layers, "layer"), dist::counted(gpt_.heads, "head"), gpt_.width, gpt_.context,
       dist::parse_hybrid_shape(options_.text.mesh).str(), static_cast<double>(elements) / 1e6));
+  if (!about_.empty()) narrator_.say(about_);
   if (options_.text.verify) return verify();
   auto& done = done_.data<std::int64_t>()[0];
   const std::int64_t every = options_.text.eval_every;
@@ -108,7 +113,7 @@ void MeshTrainer::run() {
     if (!options_.checkpoint.empty()) save();
   }
   draw_step();
-  sample();
+  use();
 }
 
 void MeshTrainer::draw_step() {
@@ -121,10 +126,13 @@ void MeshTrainer::draw_step() {
                 fmt::format("A step on {}, in ms", mesh.shape.str()));
 }
 
-void MeshTrainer::sample() {
-  if (!options_.text.sample) return;
+void MeshTrainer::use() {
+  const auto& file = options_.text.export_to;
+  if (!options_.text.sample && file.empty()) return;
   const auto whole = gather_whole_gpt(model_, gpt_);
   if (!whole) return;
+  if (!file.empty()) narrator_.say(export_weights(file, *whole));
+  if (!options_.text.sample) return;
   whole->to(dtype_of(options_.text));
   narrator_.say(sample_text(*whole, text_.vocabulary, options_, dist::cpu));
 }
@@ -199,6 +207,7 @@ void MeshTrainer::verify() {
   };
   nn::manual_seed(options_.seed);
   nn::GPT alone(gpt_);
+  if (!options_.text.from.empty()) (void)begin_with_file(alone, options_);
   alone.to(dist::DType::f64);
   alone.set_position({.seed = options_.seed, .step = 0, .first_row = 0, .tokens = {}});
   const data::Batch whole = first_batch(1, 0), mine = first_batch(data_ranks, model_.data_rank());
@@ -259,6 +268,12 @@ void MeshTrainer::resume() {
                               options_.checkpoint.string()));
     return;
   }
+  expect_variant(options_.checkpoint, gpt_, [this](const std::string& name, std::int64_t usual) {
+    const dist::Pieces saved{{"run." + name, dist::tensor<std::int64_t>({usual}), {1}, {0}}};
+    if (dist::has_sharded(options_.checkpoint, saved[0].name))
+      dist::load_sharded(options_.checkpoint, saved, dist::ShardedCheckpointOptions{});
+    return saved[0].data.item<std::int64_t>();
+  });
   const dist::Pieces run = run_state();
   dist::Pieces saved = run;
   const auto bf16 = std::ranges::find(saved, "run.bf16", &dist::Piece::name);

@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "dist/data/step_sampler.h"
@@ -34,8 +35,8 @@ class MeshTrainer {
   // Trains all steps that are left, with validations in between; each writes the checkpoint, a folder that
   // any mesh can load. With --verify, instead compares the first step's loss, norm and gradients with those
   // of one rank in f64, and throws Error{mismatch} if any differs.
-  // With --plot, the memory and the timeline of one step are drawn at the end; with --sample, rank 0 gathers
-  // the model and writes.
+  // With --plot, the memory and the timeline of one step are drawn at the end; with --sample and --export,
+  // rank 0 gathers the model and writes.
   void run();
 
  private:
@@ -49,7 +50,7 @@ class MeshTrainer {
   dist::Pieces state();
   void save();
   void draw_step();
-  void sample();
+  void use();  // --sample and --export
   void resume();
 
   const TrainOptions options_;
@@ -58,6 +59,7 @@ class MeshTrainer {
   const dist::data::TextDataset train_, validation_;
   const dist::nn::GptOptions gpt_;
   dist::HybridGpt model_;
+  const std::string about_;  // how the file of --from was read, if it is of another program
   dist::nn::AdamW optimizer_;
   dist::data::StepSampler sampler_;
   dist::Tensor done_ = dist::zeros({1}, dist::DType::i64, dist::cpu);  // steps since the beginning

@@ -22,7 +22,8 @@ struct TextData {
   dist::data::TextDataset validation(std::int64_t context) const;  // each token is a target once
 };
 
-// Reads --data, or the handouts; a run that adapts a model has that one's vocabulary. Throws Error{resource}
+// Reads --data, or the handouts; a run that adapts a model has that one's vocabulary. A model of another
+// program does not say what its tokens are, so --tokens does, and has to have as many. Throws Error{resource}
 // for a file that cannot be read and Error{invalid_argument} for one that is not UTF-8 (with --tokens chars)
 // or too short.
 TextData load_text(const TrainOptions& options);

@@ -18,6 +18,7 @@
 #include "distlab/train/text/generate.h"
 #include "distlab/train/text/text_model.h"
 #include "distlab/train/text/text_schedule.h"
+#include "distlab/train/weights/export.h"
 
 namespace distlab {
 namespace {
@@ -26,12 +27,13 @@ namespace data = dist::data;
 namespace nn = dist::nn;
 
 // A resumed run takes all values from its checkpoint later.
-std::unique_ptr<nn::Module> make_gpt(const nn::GptOptions& gpt, const TrainOptions& options) {
+std::unique_ptr<nn::Module> make_gpt(const nn::GptOptions& gpt, const TrainOptions& options,
+                                     std::string& about) {
   nn::manual_seed(options.seed);
   auto model = std::make_unique<nn::GPT>(gpt);
-  model->to(dtype_of(options.text));
   if (const auto file = adapted_file(options); !file.empty() && file == options.text.from)
-    Checkpoint(file).restore(*model);
+    about = begin_with_file(*model, options);
+  model->to(dtype_of(options.text));
   add_text_lora(*model, options.text.lora);
   return model;
 }
@@ -51,7 +53,7 @@ TextTrainer::TextTrainer(const TrainOptions& options)
       sampler_(train_.size(),
                {.batch_size = batch_size_, .num_replicas = ranks_, .rank = rank_, .seed = options.seed}),
       scheme_(scheme_named(options.scheme)
-                  .make({.make_model = [this] { return make_gpt(gpt_, options_); },
+                  .make({.make_model = [this] { return make_gpt(gpt_, options_, about_); },
                          .make_optimizer =
                              [](nn::Module& model) {
                                return std::make_unique<nn::AdamW>(nn::decay_groups(model.parameters()),
@@ -69,6 +71,7 @@ TextTrainer::TextTrainer(const TrainOptions& options)
   if (options.text.sample) text_.vocabulary.encode(*options.text.sample, "the prompt");  // or throws
   if (rank_ == 0 && !options.checkpoint.empty()) check_output("--checkpoint", options.checkpoint);
   if (rank_ == 0 && !options.plot.empty()) check_output_folder("--plot", options.plot);
+  if (rank_ == 0 && !options.text.export_to.empty()) check_output("--export", options.text.export_to);
   if (options.resume) {
     resume();
     expect_same_progress(done_, options.checkpoint);
@@ -85,6 +88,7 @@ StepResult TextTrainer::run() {
     narrator_.say(fmt::format("{}: {:.2f} million parameters, {} different tokens, {} to learn from",
                               model().str(), static_cast<double>(elements) / 1e6, gpt_.vocab_size,
                               data::split_text(text_.tokens).train.size()));
+    if (!about_.empty()) narrator_.say(about_);
     if (trained < elements)
       narrator_.say(fmt::format("training {} of {} parameters: LoRA of rank {} beside the model of {}",
                                 trained, elements, options_.text.lora, options_.text.from.string()));
@@ -200,6 +204,7 @@ RunSettings TextTrainer::settings() const {
               {"text", text_.checksum},
               {"seed", static_cast<std::int64_t>(options_.seed)}});
   if (options_.text.lora > 0) all.insert({"lora", options_.text.lora});
+  if (text_.vocabulary.is_numbers()) all.insert({numbers_setting, 1});
   return all;
 }
 
@@ -212,6 +217,11 @@ void TextTrainer::resume() {
   }
   const Checkpoint checkpoint(options_.checkpoint);
   expect_setting(options_.checkpoint, "lora", lora_of(checkpoint), options_.text.lora);
+  expect_setting(options_.checkpoint, numbers_setting, checkpoint.setting_or(numbers_setting, 0),
+                 text_.vocabulary.is_numbers());
+  expect_variant(options_.checkpoint, gpt_, [&](const std::string& name, std::int64_t usual) {
+    return checkpoint.setting_or(name, usual);
+  });
   const std::string change = checkpoint.expect(settings());
   checkpoint.expect(dtype_of(options_.text));
   checkpoint.restore(model());
@@ -229,6 +239,7 @@ void TextTrainer::finish() {
   if (!options_.plot.empty() && !history_.empty())
     history_.plot(options_.plot, fmt::format("{} x {}, batch {} each", ranks_, options_.scheme, batch_size_));
   if (options_.text.sample) narrator_.say(sample_text(model(), text_.vocabulary, options_, device_));
+  if (const auto& file = options_.text.export_to; !file.empty()) narrator_.say(export_weights(file, model()));
 }
 
 }  // namespace distlab

@@ -49,6 +49,7 @@ class TextTrainer {
   const dist::data::TextDataset train_, validation_;
   const dist::nn::GptOptions gpt_;
   dist::data::StepSampler sampler_;
+  std::string about_;  // how the file of --from was read, if it is of another program
   const std::unique_ptr<Scheme> scheme_;
   dist::nn::CrossEntropyLoss loss_{{.in_place = true}};
   std::optional<GpuSteps> gpu_steps_;

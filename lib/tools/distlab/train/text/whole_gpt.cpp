@@ -5,7 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/fail.h"
+#include "dist/core/shape.h"
 #include "dist/group/process_group.h"
+
+#include "distlab/train/text/text_model.h"
 
 namespace distlab {
 
@@ -35,6 +39,22 @@ std::unique_ptr<dist::nn::GPT> gather_whole_gpt(dist::HybridGpt& model, const di
       if (named.name == name) named.parameter->value.copy_(values.view(named.parameter->value.shape()));
   }
   return whole;
+}
+
+std::string begin_mesh_with_file(dist::HybridGpt& model, const TrainOptions& options) {
+  std::string about;
+  const auto& file = options.text.from;
+  if (file.empty()) return about;
+  const dist::nn::StateDict whole = checkpoint_of(file, options, &about).model();
+  for (const dist::Piece& piece : model.pieces()) {
+    const dist::Tensor* const values = dist::nn::find(whole, piece.name);
+    if (!values || values->shape() != piece.whole)
+      dist::fail(dist::Errc::invalid_argument, "{} has no \"{}\" of the shape {}; is it of another model?",
+                 file.string(), piece.name, dist::to_string(piece.whole));
+    const dist::Shape origin(piece.whole.size(), 0);
+    (void)dist::copy_common({piece.name, values->to(piece.data.dtype()), piece.whole, origin}, piece);
+  }
+  return about;
 }
 
 }  // namespace distlab
