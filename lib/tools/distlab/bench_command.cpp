@@ -16,6 +16,7 @@
 #include "distlab/commands.h"
 #include "distlab/file_text.h"
 #include "distlab/process.h"
+#include "distlab/terminal.h"
 #include "distlab/wrong_usage.h"
 
 namespace distlab {
@@ -74,6 +75,7 @@ int start(std::vector<std::string> launcher, const BenchOptions& options) {
   if (only_checks()) return exit_ok;
   launcher.push_back(rank_program());
   for (auto& word : bench::to_words(options)) launcher.push_back(std::move(word));
+  offer_columns();
   return run_in_foreground(launcher);
 }
 

@@ -16,6 +16,7 @@
 #include "distlab/labs.h"
 #include "distlab/loop/build.h"
 #include "distlab/terminal.h"
+#include "distlab/waiting.h"
 #include "distlab/workspace.h"
 
 namespace distlab::demo {
@@ -38,7 +39,11 @@ void build(const Lab& lab, bool has_solution) {
 }
 
 Grade grade(const Lab& lab, const std::string& runner) {
-  return run_grading({.program = lab_program(lab, "grade"), .runner = lab_program(lab, runner), .seed = {}});
+  Waiting waiting("   starting the tests");
+  return run_grading({.program = lab_program(lab, "grade"),
+                      .runner = lab_program(lab, runner),
+                      .seed = {},
+                      .on_test = [&](const Grade& so_far) { waiting.show("   " + running_test(so_far)); }});
 }
 
 std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }

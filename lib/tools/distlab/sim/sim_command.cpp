@@ -18,6 +18,7 @@
 #include "distlab/plot.h"
 #include "distlab/sim/results.h"
 #include "distlab/sim/sweep.h"
+#include "distlab/terminal.h"
 #include "distlab/wrong_usage.h"
 
 namespace distlab {
@@ -66,15 +67,19 @@ const char* what_bytes_are(dist::OpKind collective) {
 int show_headline() {
   const Topology summit = dist::sim::load_topology("summit");
   fmt::print(
-      "All-reduce of 8 bytes on 24,576 GPUs. The course notes cite about 180 ms for rings and about 1 ms "
-      "for\n"
-      "double binary trees (NCCL 2.4 on Summit). Below are distlab's ring and binary tree on topology "
-      "summit\n"
-      "(o = {:.2f} us per message, alpha = {:.2f} us between nodes). A ring takes 2(n-1) = 49,150 messages "
-      "in\n"
-      "sequence, a tree about 2 log2 n = 30. The ratio comes from these numbers, the milliseconds from the\n"
-      "constants.\n\n",
-      summit.overhead_s * 1e6, summit.inter.latency_s * 1e6);
+      "{}",
+      paragraphs(fmt::format(
+          "All-reduce of 8 bytes on 24,576 GPUs. The course notes cite about 180 ms for rings and about 1 ms "
+          "for\n"
+          "double binary trees (NCCL 2.4 on Summit). Below are distlab's ring and binary tree on topology "
+          "summit\n"
+          "(o = {:.2f} us per message, alpha = {:.2f} us between nodes). A ring takes 2(n-1) = 49,150 "
+          "messages "
+          "in\n"
+          "sequence, a tree about 2 log2 n = 30. The ratio comes from these numbers, the milliseconds from "
+          "the\n"
+          "constants.\n\n",
+          summit.overhead_s * 1e6, summit.inter.latency_s * 1e6)));
   print_header();
   double times[2] = {};
   for (int i = 0; const char* algorithm : {"tree", "ring"}) {
