@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "dist/core/fail.h"
+#include "dist/core/json_error.h"
 
 #include "distlab/judge_report.h"
 #include "distlab/process.h"
@@ -71,7 +72,7 @@ int run_judge(const std::vector<std::string>& argv, const std::filesystem::path&
   try {
     std::rethrow_exception(trouble);
   } catch (const std::exception& error) {
-    fail(Errc::internal, "the grader's report cannot be read ({}): {}", error.what(), said);
+    fail(Errc::internal, "the grader's report cannot be read ({}): {}", dist::json_error(error.what()), said);
   }
 }
 

@@ -17,6 +17,7 @@
 #include "distlab/build_info.h"
 #include "distlab/commands.h"
 #include "distlab/terminal.h"
+#include "distlab/waiting.h"
 #include "distlab/wrong_usage.h"
 
 namespace distlab {
@@ -45,6 +46,9 @@ double turn(bench::Way& way) {
 }
 
 void measure_on_this_rank(const ShardBenchOptions& options) {
+  Waiting waiting(Waiting::Ticks::none);
+  const bool prints = dist::get_rank() == 0;
+  if (prints) waiting.show(fmt::format("{} warm up", dist::counted(dist::get_world_size(), "rank")));
   const auto ways = bench::make_ways(options);
   // All have taken the same steps from the same numbers.
   constexpr double tolerance = 1e-3;
@@ -57,9 +61,12 @@ void measure_on_this_rank(const ShardBenchOptions& options) {
                  losses.back(), ways[0]->name(), losses[0]);
   }
   std::vector<std::vector<double>> seconds(ways.size());
-  for (int i = 0; i < options.repeats; ++i)
+  for (int i = 0; i < options.repeats; ++i) {
+    if (prints) waiting.show("measuring turn", seconds[0].size(), static_cast<std::size_t>(options.repeats));
     for (std::size_t k = 0; k < ways.size(); ++k) seconds[k].push_back(turn(*ways[k]));
-  if (dist::get_rank() != 0) return;
+  }
+  if (!prints) return;
+  waiting.clear();
   const double tokens = static_cast<double>(options.batch_size * options.context * dist::get_world_size());
   const double first = bench::median(seconds[0]);
   for (std::size_t k = 0; k < ways.size(); ++k) {

@@ -1,5 +1,6 @@
 #include "distlab/waiting.h"
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -8,6 +9,21 @@
 namespace distlab {
 
 using namespace std::chrono_literals;
+
+std::string time_left(std::chrono::duration<double> taken, double share) {
+  const double left = taken.count() * std::max(0., 1 - share) / share;
+  return left < 90 ? fmt::format("about {:.0f} s left", std::max(1., left))
+                   : fmt::format("about {:.0f} min left", left / 60);
+}
+
+std::string progress_bar(double share) {
+  constexpr int for_figures = 80, least = 8, most = 24;  // columns
+  const int width = std::min(terminal_columns() - for_figures, most);
+  if (width < least) return "";
+  const auto full = static_cast<std::size_t>(std::clamp(share, 0., 1.) * width);
+  return fmt::format(" [{}{}]", std::string(full, '='),
+                     std::string(static_cast<std::size_t>(width) - full, ' '));
+}
 
 Waiting::~Waiting() {
   clear();
@@ -20,12 +36,18 @@ Waiting::~Waiting() {
   ticker_.join();
 }
 
-void Waiting::show(std::string what) {
+void Waiting::show(const std::string& what, std::size_t done, std::size_t all) {
+  const double share = static_cast<double>(done) / static_cast<double>(all);
+  show(fmt::format("{} {} of {}", what, done + 1, all), [share] { return share; });
+}
+
+void Waiting::show(std::string what, Share share) {
   if (!stdout_is_terminal()) return;
   const std::lock_guard lock(mutex_);
   what_ = std::move(what);
+  share_ = std::move(share);
   draw();
-  if (ticker_.joinable()) return;
+  if (ticks_ == Ticks::none || ticker_.joinable()) return;
   // The process's signals are for the thread that waits, which they must interrupt.
   sigset_t all, before;
   sigfillset(&all);
@@ -41,9 +63,11 @@ void Waiting::clear() {
 }
 
 void Waiting::draw() {
-  const auto passed =
-      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - since_);
-  line_.show(passed < 2s ? what_ : fmt::format("{}, {} s so far", what_, passed.count()));
+  const std::chrono::duration<double> passed = Clock::now() - since_;
+  const double share = share_ ? share_() : 0;
+  line_.show(passed < 2s ? what_
+             : share > 0 ? fmt::format("{}, {}", what_, time_left(passed, share))
+                         : fmt::format("{}, {} s so far", what_, static_cast<int>(passed.count())));
 }
 
 void Waiting::tick() {

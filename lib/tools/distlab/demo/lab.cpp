@@ -25,14 +25,15 @@ namespace {
 void build(const Lab& lab, bool has_solution) {
   std::vector<std::string> targets{fmt::format("lab_{:02}", lab.number)};
   if (has_solution) targets.push_back(targets.front() + "_solution");
-  ProgressLine line;
+  Waiting waiting;
   bool told = false;
   const auto built = loop::build_targets(targets, [&](const std::string& done) {
     if (!std::exchange(told, true)) {
+      waiting.clear();
       fmt::print("   building the grader, about a minute the first time\n");
       std::fflush(stdout);
     }
-    line.show("   building " + done);
+    waiting.show("   building " + done);
   });
   if (!built.succeeded)
     dist::fail(dist::Errc::internal, "the build of {} failed, see {}", lab.folder, built.log_file);

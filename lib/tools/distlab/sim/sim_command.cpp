@@ -16,6 +16,7 @@
 #include "distlab/file_text.h"
 #include "distlab/labs.h"
 #include "distlab/plot.h"
+#include "distlab/sim/how_far.h"
 #include "distlab/sim/results.h"
 #include "distlab/sim/sweep.h"
 #include "distlab/terminal.h"
@@ -84,7 +85,7 @@ int show_headline() {
   double times[2] = {};
   for (int i = 0; const char* algorithm : {"tree", "ring"}) {
     const CollectiveRun run{dist::OpKind::all_reduce, algorithm, 24'576, 8};
-    const SimResult result{run, dist::sim::simulate_collective(run, summit)};
+    const SimResult result{run, simulate_and_say_how_far(run, summit)};
     times[i++] = result.cost.virtual_time_s;
     print(result);
   }
@@ -205,7 +206,7 @@ int simulate_collectives(const SimOptions& options, dist::OpKind collective) {
   }
   std::vector<SimResult> results;
   for (const auto& run : runs) {
-    results.push_back({run, dist::sim::simulate_collective(run, topology)});
+    results.push_back({run, simulate_and_say_how_far(run, topology)});
     if (table) print(results.back());
     curves.add(results.back());
   }
