@@ -37,13 +37,17 @@ bool is_set(const char* name) {
   return value != nullptr && *value != '\0' && std::string_view(value) != "0";
 }
 
+// Returns true for a terminal that knows no escape sequences.
+bool is_dumb() {
+  const char* const term = std::getenv("TERM");
+  return term != nullptr && std::string_view(term) == "dumb";
+}
+
 }  // namespace
 
 bool colours_on() {
   if (is_set("NO_COLOR")) return false;  // https://no-color.org
-  const char* term = std::getenv("TERM");
-  const bool is_dumb = term != nullptr && std::string_view(term) == "dumb";
-  return is_set("CLICOLOR_FORCE") || (stdout_is_terminal() && !is_dumb);
+  return is_set("CLICOLOR_FORCE") || (stdout_is_terminal() && !is_dumb());
 }
 
 bool stdout_is_terminal() {
@@ -141,7 +145,7 @@ std::string indented(std::string_view text, Style style, int indent, int width) 
 }
 
 void ProgressLine::show(std::string_view text) {
-  if (!stdout_is_terminal()) return;
+  if (!stdout_is_terminal() || is_dumb()) return;
   fmt::print("\r\033[K{}", first_columns(text, std::min(terminal_columns(), 120) - 1));
   std::fflush(stdout);
   shown_ = true;

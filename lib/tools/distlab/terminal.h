@@ -39,7 +39,7 @@ std::string wrapped(std::string_view text, int width, int indent);
 // columns; continuation lines begin below their line's first word. Ends with a newline.
 std::string indented(std::string_view text, Style style, int indent, int width);
 
-// A line that is rewritten in place on a terminal. Without a terminal it is not shown.
+// A line that is rewritten in place on a terminal. Without a terminal, or on a dumb one, it is not shown.
 class ProgressLine {
  public:
   ~ProgressLine() { clear(); }

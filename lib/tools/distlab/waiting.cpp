@@ -25,6 +25,10 @@ std::string progress_bar(double share) {
                      std::string(static_cast<std::size_t>(width) - full, ' '));
 }
 
+Waiting::Waiting(std::string what, Share share) : what_(std::move(what)), share_(std::move(share)) {
+  if (stdout_is_terminal()) begin_ticking();
+}
+
 Waiting::~Waiting() {
   clear();
   if (!ticker_.joinable()) return;
@@ -47,7 +51,10 @@ void Waiting::show(std::string what, Share share) {
   what_ = std::move(what);
   share_ = std::move(share);
   draw();
-  if (ticks_ == Ticks::none || ticker_.joinable()) return;
+  if (ticks_ == Ticks::every_second && !ticker_.joinable()) begin_ticking();
+}
+
+void Waiting::begin_ticking() {
   // The process's signals are for the thread that waits, which they must interrupt.
   sigset_t all, before;
   sigfillset(&all);
@@ -72,8 +79,10 @@ void Waiting::draw() {
 
 void Waiting::tick() {
   std::unique_lock lock(mutex_);
-  while (!changed_.wait_for(lock, 1s, [&] { return has_ended_; })) {
+  auto pause = 500ms;
+  while (!changed_.wait_for(lock, pause, [&] { return has_ended_; })) {
     if (!what_.empty()) draw();
+    pause = 1s;
   }
 }
 

@@ -30,7 +30,8 @@ class Waiting {
   enum class Ticks { every_second, none };
 
   explicit Waiting(Ticks ticks = Ticks::every_second) : ticks_(ticks) {}
-  explicit Waiting(std::string what, Share share = {}) { show(std::move(what), std::move(share)); }
+  // Shows that after half a second; what is done sooner needs no line.
+  explicit Waiting(std::string what, Share share = {});
   // Erases the line. Its end by an exception, such as Ctrl-C's, leaves the terminal as it was.
   ~Waiting();
   Waiting(const Waiting&) = delete;
@@ -45,6 +46,7 @@ class Waiting {
 
  private:
   using Clock = std::chrono::steady_clock;
+  void begin_ticking();
   void draw();
   void tick();
 
