@@ -3,26 +3,12 @@
 #include "dist/sim/network.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <utility>
 
 #include "dist/sim/messages_so_far.h"
 
 namespace dist::sim {
-namespace {
-
-std::atomic<std::uint64_t> all_messages{0};
-
-// One thread simulates, so that this needs no lock on the bus.
-void count_message() {
-  all_messages.store(all_messages.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-}
-
-}  // namespace
-
-std::uint64_t messages_so_far() { return all_messages.load(std::memory_order_relaxed); }
-
 Network::Network(Topology topology, int ranks, NetworkListener& listener)
     : topology_(std::move(topology)),
       inside_(topology_.cost_inside()),
