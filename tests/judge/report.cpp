@@ -74,6 +74,11 @@ Report::Report(const std::string& path, std::uint64_t seed, std::string_view iso
   write({{"seed", std::to_string(seed)}, {"isolation", isolation}});
 }
 
+void Report::OnTestProgramStart(const testing::UnitTest& tests) {
+  const bool is_first = progress().ended == 0;  // otherwise a test has ended its process, and we go on
+  if (is_first) write({{"planned", tests.test_to_run_count()}});
+}
+
 void Report::OnTestEnd(const testing::TestInfo& test) {
   const auto& result = *test.result();
   const bool is_todo = !property(result, "todo").empty();

@@ -2,11 +2,13 @@
 // what holds for all of them, and a last line that says how many there were: without it the grader has
 // failed, and nothing is graded.
 //   {"isolation":"bubblewrap","seed":"17"}
+//   {"planned":18}
 //   {"suite":"Part1Place","name":"even_nodes","part":1,"points":5,"result":"passed","seconds":0.01,"messages":[]}
 //   {...,"result":"failed","messages":["rank 2"],"picture":true,"misconception":{"name":"...","text":"..."}}
 //   {"done":true,"tests":2}
-// "result" is "todo" where the code under test has a DIST_TODO; a test that skips itself has failed.
-// "picture" where `distlab trace` has something to draw.
+// "planned" is how many tests are to run, which a reader may show while they do. "result" is "todo" where the
+// code under test has a DIST_TODO; a test that skips itself has failed. "picture" where `distlab trace` has
+// something to draw.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +29,7 @@ bool is_exception(const testing::TestPartResult& part);
 class Report : public testing::EmptyTestEventListener {
  public:
   Report(const std::string& path, std::uint64_t seed, std::string_view isolation);
+  void OnTestProgramStart(const testing::UnitTest& tests) override;
   void OnTestEnd(const testing::TestInfo& test) override;
   // A test that has ended its process (watched_tests.h).
   void broken(std::string_view suite, std::string_view test, std::string_view how);

@@ -78,7 +78,8 @@ TEST(Trouble, DISABLED_ends_the_judge) { std::exit(0); }
 
 struct Run {
   int exit_code = 0;
-  std::vector<Json> lines;  // of the report
+  std::vector<Json> lines;   // of the report, without ...
+  std::vector<int> planned;  // ... how many tests were to run
 };
 
 // This program, as a grader of these tests.
@@ -92,9 +93,15 @@ Run run_samples(const std::string& filter, const std::string& more = "") {
                               "--gtest_also_run_disabled_tests > /dev/null 2>&1",
                               program, report, filter, more)
                       .c_str());
-  Run run{.exit_code = WEXITSTATUS(status), .lines = {}};
+  Run run{.exit_code = WEXITSTATUS(status), .lines = {}, .planned = {}};
   std::ifstream file(report);
-  for (std::string line; std::getline(file, line);) run.lines.push_back(Json::parse(line));
+  for (std::string text; std::getline(file, text);) {
+    const auto line = Json::parse(text);
+    if (line.contains("planned"))
+      run.planned.push_back(line.at("planned"));
+    else
+      run.lines.push_back(line);
+  }
   fs::remove_all(folder);
   return run;
 }
@@ -115,6 +122,11 @@ TEST(Report, has_a_line_for_each_test_and_a_last_one) {
                           {"result", "passed"},
                           {"messages", Json::array()}}));
   EXPECT_EQ(run.lines[5], (Json{{"done", true}, {"tests", 4}}));
+}
+
+TEST(Report, says_once_how_many_tests_there_will_be_even_if_one_breaks_its_process) {
+  EXPECT_EQ(run_samples("Sample.*").planned, std::vector{4});
+  EXPECT_EQ(run_samples("Broken.*:Sample.DISABLED_passes").planned, std::vector{3});
 }
 
 TEST(Report, says_what_is_wrong_and_nothing_else) {

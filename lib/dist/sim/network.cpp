@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "dist/sim/messages_so_far.h"
+
 namespace dist::sim {
 Network::Network(Topology topology, int ranks, NetworkListener& listener)
     : topology_(std::move(topology)),
@@ -142,6 +144,7 @@ Network::Held Network::transmit(int src, int dst, std::uint64_t bytes, Time read
   Ports &from = ports_[static_cast<std::size_t>(src)], &to = ports_[static_cast<std::size_t>(dst)];
   RankTraffic& sender = traffic_[static_cast<std::size_t>(src)];
   ++messages_;
+  count_message();
   ++sender.messages_sent;
   sender.bytes_sent += bytes;
   if (links_) count(src, dst, bytes);

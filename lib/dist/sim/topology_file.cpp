@@ -12,6 +12,7 @@
 
 #include "dist/core/fail.h"
 #include "dist/core/json.h"
+#include "dist/core/json_error.h"
 #include "dist/core/whole_file.h"
 
 namespace dist::sim {
@@ -25,9 +26,10 @@ class Reader {
     try {
       root_ = parse_json(text);
     } catch (const Json::parse_error& error) {
-      fail(Errc::invalid_argument, "{}:{}: this is not JSON: {}", where_, line_at(error.byte), error.what());
+      fail(Errc::invalid_argument, "{}:{}: this is not JSON: {}", where_, line_at(error.byte),
+           json_error(error.what()));
     } catch (const Json::exception& error) {  // 1e400
-      fail(Errc::invalid_argument, "{}: {}", where_, error.what());
+      fail(Errc::invalid_argument, "{}: {}", where_, json_error(error.what()));
     }
     if (!root_.is_object()) refuse("", "", "a topology is an object: {\"intra\": ..., ...}");
   }

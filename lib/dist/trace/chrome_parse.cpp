@@ -7,6 +7,7 @@
 
 #include "dist/core/fail.h"
 #include "dist/core/json.h"
+#include "dist/core/json_error.h"
 #include "dist/core/json_quoted.h"
 #include "dist/trace/chrome_json.h"
 #include "dist/trace/kind.h"
@@ -147,7 +148,8 @@ Json root_of(std::string_view text, const std::string& where) {
   try {
     return parse_json(text);
   } catch (const Json::exception& error) {
-    fail(Errc::invalid_argument, "{}: this is not JSON, or it was cut short: {}", where, error.what());
+    fail(Errc::invalid_argument, "{}: this is not JSON, or it was cut short: {}", where,
+         json_error(error.what()));
   }
 }
 

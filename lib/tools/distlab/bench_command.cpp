@@ -16,6 +16,7 @@
 #include "distlab/commands.h"
 #include "distlab/file_text.h"
 #include "distlab/process.h"
+#include "distlab/terminal.h"
 #include "distlab/wrong_usage.h"
 
 namespace distlab {
@@ -74,6 +75,9 @@ int start(std::vector<std::string> launcher, const BenchOptions& options) {
   if (only_checks()) return exit_ok;
   launcher.push_back(rank_program());
   for (auto& word : bench::to_words(options)) launcher.push_back(std::move(word));
+  offer_columns();
+  if (stdout_is_terminal() && launcher.front() != rank_program())  // which shows how far it is
+    fmt::print("Measuring this machine's memory first, some 10 s.\n");
   return run_in_foreground(launcher);
 }
 

@@ -20,6 +20,7 @@
 #include "distlab/process.h"
 #include "distlab/temporary_folder.h"
 #include "distlab/terminal.h"
+#include "distlab/waiting.h"
 #include "distlab/workspace.h"
 #include "distlab/wrong_usage.h"
 
@@ -75,7 +76,9 @@ std::optional<bench::DdpRow> measured(const DdpBenchOptions& options, int ranks)
   if (options.steps > 0) argv.insert(argv.end(), {"--iters", std::to_string(options.steps)});
   if (!options.compare.empty()) argv.insert(argv.end(), {"--compare", options.compare});
   if (options.cut_graphs) argv.emplace_back("--cut-graphs");
+  Waiting waiting(fmt::format("measuring {}", dist::counted(ranks, "rank")));
   const int code = run_in_foreground(argv);
+  waiting.clear();
   if (const auto how = ended_by_signal(code); !how.empty())
     fmt::print(stderr, "distlab: the process that measures {} {}\n", dist::counted(ranks, "rank"), how);
   return code == exit_ok ? std::optional(bench::read_row(folder.path())) : std::nullopt;

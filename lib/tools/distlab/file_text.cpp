@@ -1,5 +1,6 @@
 #include "distlab/file_text.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <iterator>
@@ -16,6 +17,14 @@ namespace fs = std::filesystem;
 std::string text_of_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+bool is_utf16(std::string_view text) {
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) return true;
+  // Most characters of a program are ASCII, whose other byte is zero.
+  constexpr std::size_t enough = 64;
+  const auto first = text.substr(0, enough);
+  return std::ranges::count(first, '\0') >= 2 && std::ranges::count(first, '\0') * 3 >= std::ssize(first);
 }
 
 void write_output(const std::string& text, const fs::path& path) {

@@ -7,6 +7,9 @@
 
 namespace distlab {
 
+// Returns true for a text in UTF-16, with or without a byte order mark.
+bool is_utf16(std::string_view text);
+
 // Returns all bytes of the file, or an empty text when it cannot be read.
 std::string text_of_file(const std::filesystem::path& path);
 

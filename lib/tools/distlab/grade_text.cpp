@@ -23,6 +23,8 @@ void print_note(std::string_view text, Style style) {
   fmt::print("{}", indented(clean(text), style, indent, terminal_width()));
 }
 
+}  // namespace
+
 // Prints the tests of a grade in order. If several tests fail with the same message, for example because
 // something is not written yet, the message is printed once; so is a diagnosis.
 class TestPrinter {
@@ -68,6 +70,8 @@ class TestPrinter {
   std::map<std::string, std::string> diagnosed_;                     // by diagnosis: the test
   std::string before_;  // what first_to_say() returned for the previous test
 };
+
+namespace {
 
 // Prints the first part that is not complete, and where to read about it.
 void print_next_part(const Lab& lab, const GradedTest& test, const std::string& seed) {
@@ -115,17 +119,39 @@ void print_next(const Lab& lab, const GradeRecord& record) {
 
 }  // namespace
 
-void print_grade(const Lab& lab, const GradeRecord& record) {
-  const Grade& grade = *record.grade;
-  fmt::print("{}\n", styled(Style::bold, lab.title));
-  if (!record.reason.empty()) fmt::print("{}\n", clean(record.reason));
-  int part = 0;
-  TestPrinter tests;
-  for (const auto& test : grade.tests) {
-    if (test.part != part) fmt::print("part {}\n", test.part);
-    part = test.part;
-    tests.print(test);
+GradeText::GradeText(const Lab& lab) : lab_(lab), tests_(std::make_unique<TestPrinter>()) {
+  waiting_.show("starting the tests");
+}
+
+GradeText::~GradeText() = default;
+
+void GradeText::add(const Grade& so_far) {
+  if (!stdout_is_terminal()) return;
+  waiting_.clear();
+  print_title();
+  print_tests(so_far);
+  waiting_.show(running_test(so_far));
+}
+
+void GradeText::print_title() {
+  if (!std::exchange(has_title_, true)) fmt::print("{}\n", styled(Style::bold, lab_.title));
+}
+
+void GradeText::print_tests(const Grade& grade) {
+  for (; printed_ < grade.tests.size(); ++printed_) {
+    const auto& test = grade.tests[printed_];
+    if (test.part != part_) fmt::print("part {}\n", test.part);
+    part_ = test.part;
+    tests_->print(test);
   }
+}
+
+void GradeText::end(const GradeRecord& record) {
+  waiting_.clear();
+  const Grade& grade = *record.grade;
+  print_title();
+  if (!record.reason.empty()) fmt::print("{}\n", clean(record.reason));
+  print_tests(grade);
   fmt::print("\n{}\n", styled(grade.is_full() ? Style::good : Style::bold,
                               fmt::format("Score {} of {}", grade.score, grade.max_score)));
   if (grade.isolation == "limits" ||
@@ -133,8 +159,8 @@ void print_grade(const Lab& lab, const GradeRecord& record) {
     fmt::print(
         "Practice, not a trusted grade: your code ran without a sandbox\n"
         "(./distlab doctor says why).\n");
-  if (record.graded_file == "lab") print_misplaced(lab);
-  print_next(lab, record);
+  if (record.graded_file == "lab") print_misplaced(lab_);
+  print_next(lab_, record);
 }
 
 }  // namespace distlab

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "dist/core/fail.h"
+#include "dist/core/json_error.h"
 
 #include "distlab/judge_report.h"
 #include "distlab/process.h"
@@ -71,7 +72,7 @@ int run_judge(const std::vector<std::string>& argv, const std::filesystem::path&
   try {
     std::rethrow_exception(trouble);
   } catch (const std::exception& error) {
-    fail(Errc::internal, "the grader's report cannot be read ({}): {}", error.what(), said);
+    fail(Errc::internal, "the grader's report cannot be read ({}): {}", dist::json_error(error.what()), said);
   }
 }
 
@@ -102,7 +103,7 @@ Grade run_grading(const GradeRequest& request) {
       trouble = std::current_exception();
     }
   };
-  // GoogleTest prints a line after each test; at that time the report has the test's line already.
+  // GoogleTest prints a line before and after each test; at that time the report has the test's line already.
   const int exit_code = run_judge(argv, files.path(), [&](std::string_view line) {
     output.append(line) += '\n';
     read_more();
@@ -126,6 +127,13 @@ std::string title_of(std::string_view test) {
   std::string title(test.substr(test.find('.') + 1));
   std::ranges::replace(title, '_', ' ');
   return title;
+}
+
+std::string running_test(const Grade& so_far) {
+  const auto ended = static_cast<int>(so_far.tests.size());
+  if (so_far.planned == 0) return "starting the tests";
+  if (ended >= so_far.planned) return "ending the tests";
+  return fmt::format("testing {} of {}", ended + 1, so_far.planned);
 }
 
 std::string_view name(GradedTest::Result result) {

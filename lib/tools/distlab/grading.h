@@ -37,8 +37,12 @@ struct Grade {
   std::string isolation;    // of the graded processes: "bubblewrap", "user_id", "limits"
   bool is_trusted = false;  // the submission was compiled and run in the sandbox
   std::vector<GradedTest> tests;
+  int planned = 0;  // how many tests there will be; 0: not known yet
   bool is_full() const { return score == max_score; }
 };
+
+// Returns which test is running: "testing 7 of 18".
+std::string running_test(const Grade& so_far);
 
 // Is called with the grade of the tests so far.
 using GradeSink = std::function<void(const Grade&)>;
@@ -47,7 +51,7 @@ struct GradeRequest {
   std::filesystem::path program = {};  // the grader
   std::filesystem::path runner = {};   // the program to grade
   std::optional<std::uint64_t> seed = {};
-  GradeSink on_test = {};             // called after each test; may be empty
+  GradeSink on_test = {};             // called before the first test and after each; may be empty
   std::string filter = {};            // GoogleTest's, of tests; empty: all
   std::filesystem::path traces = {};  // a folder for the trace of each test's run; empty: none
   std::int64_t build_work_ms = 0;     // how long the tools that built the submission's program worked

@@ -61,6 +61,9 @@ void JudgeReport::take(const std::string& text, const GradeSink& on_test) {
       fail(Errc::internal, "the grader's report says that it has {} tests, but has {}",
            dist::json_text(line.at("tests")), grade_.tests.size());
     is_complete_ = true;
+  } else if (line.contains("planned")) {
+    grade_.planned = line.at("planned");
+    if (on_test) on_test(grade_);
   } else {
     grade_.tests.push_back(read_test(line));
     grade_.score += grade_.tests.back().points;

@@ -11,7 +11,7 @@ class JudgeReport {
  public:
   explicit JudgeReport(std::filesystem::path file) : file_(std::move(file)) {}
 
-  // Reads the lines that are complete by now, and calls `on_test`, which may be empty, after each test.
+  // Reads the lines that are complete by now, and calls `on_test` as GradeRequest says.
   // Throws std::exception for a line that does not belong in a report.
   void read_more(const GradeSink& on_test);
   // Returns true when the last line has been read: no other test will follow.

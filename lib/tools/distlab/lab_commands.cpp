@@ -47,17 +47,29 @@ GradeRequest request_of(const Lab& lab, const GradeOptions& options) {
           .seed = options.seed};
 }
 
-// Grades and prints the result. `on_test` is that of GradeRequest.
+// Grades, and prints each test as it ends (on a terminal). `on_test` is that of GradeRequest.
+void grade_and_print(const Lab& lab, const GradeOptions& options, const GradeSink& on_test,
+                     GradeRecord& record) {
+  GradeText text(lab);
+  const auto on_each = [&](const Grade& so_far) {
+    text.add(so_far);
+    if (on_test) on_test(so_far);
+  };
+  if (options.submission.empty()) {
+    auto request = request_of(lab, options);
+    request.on_test = on_each;
+    record.grade = run_grading(request);
+  } else {
+    grade_submission(lab, options.submission, {.seed = options.seed, .on_test = on_each}, record);
+  }
+  text.end(record);
+}
+
+// Grades and prints the result, or why there is none.
 GradeRecord grade(const Lab& lab, const GradeOptions& options, const GradeSink& on_test) {
   auto record = new_record(lab, options);
   try {
-    if (options.submission.empty()) {
-      auto request = request_of(lab, options);
-      request.on_test = on_test;
-      record.grade = run_grading(request);
-    } else {
-      grade_submission(lab, options.submission, {.seed = options.seed, .on_test = on_test}, record);
-    }
+    grade_and_print(lab, options, on_test, record);
   } catch (const std::exception& error) {
     record.reason = error.what();
     const auto* const known = dynamic_cast<const dist::Error*>(&error);
@@ -68,7 +80,6 @@ GradeRecord grade(const Lab& lab, const GradeOptions& options, const GradeSink& 
                  clean(error.what()));
     return record;
   }
-  print_grade(lab, record);
   if (record.graded_file == "lab") note_progress(lab.folder, *record.grade);
   return record;
 }

@@ -12,6 +12,7 @@
 
 #include "distlab/command_line/command_line.h"
 #include "distlab/commands.h"
+#include "distlab/fitted_output.h"
 #include "distlab/process.h"
 #include "distlab/results/text.h"
 #include "distlab/terminal.h"
@@ -37,6 +38,7 @@ int with_all_printed(int code) try {
 int main(int argc, char** argv) {
   dist::open_standard_streams();
   std::signal(SIGCHLD, SIG_DFL);  // if it were ignored, we could not learn how a child ended
+  distlab::fit_output();
   try {
     return with_all_printed(distlab::run_command_line(argc, argv));
   } catch (const distlab::Interrupted& by) {

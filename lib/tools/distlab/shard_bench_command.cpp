@@ -17,6 +17,7 @@
 #include "distlab/build_info.h"
 #include "distlab/commands.h"
 #include "distlab/terminal.h"
+#include "distlab/waiting.h"
 #include "distlab/wrong_usage.h"
 
 namespace distlab {
@@ -24,6 +25,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr int steps_of_a_turn = 3;
+
+// The table has 69 columns, or 60 on a narrower terminal.
+void print_line(const std::string& ranks, const std::string& way, const std::string& step,
+                const std::string& tokens, const std::string& ratio) {
+  if (columns_to_fit() < 69)
+    fmt::print("{:>5} {:31}{:>8}{:>9}{:>6}\n", ranks, way, step, tokens, ratio);
+  else
+    fmt::print("{:>5}  {:32}{:>10}{:>12}{:>8}\n", ranks, way, step, tokens, ratio);
+}
 
 // Begins on all ranks at the same time; the time of the slowest rank, per step.
 double turn(bench::Way& way) {
@@ -36,6 +46,9 @@ double turn(bench::Way& way) {
 }
 
 void measure_on_this_rank(const ShardBenchOptions& options) {
+  Waiting waiting(Waiting::Ticks::none);
+  const bool prints = dist::get_rank() == 0;
+  if (prints) waiting.show(fmt::format("{} warm up", dist::counted(dist::get_world_size(), "rank")));
   const auto ways = bench::make_ways(options);
   // All have taken the same steps from the same numbers.
   constexpr double tolerance = 1e-3;
@@ -48,15 +61,18 @@ void measure_on_this_rank(const ShardBenchOptions& options) {
                  losses.back(), ways[0]->name(), losses[0]);
   }
   std::vector<std::vector<double>> seconds(ways.size());
-  for (int i = 0; i < options.repeats; ++i)
+  for (int i = 0; i < options.repeats; ++i) {
+    if (prints) waiting.show("measuring turn", seconds[0].size(), static_cast<std::size_t>(options.repeats));
     for (std::size_t k = 0; k < ways.size(); ++k) seconds[k].push_back(turn(*ways[k]));
-  if (dist::get_rank() != 0) return;
+  }
+  if (!prints) return;
+  waiting.clear();
   const double tokens = static_cast<double>(options.batch_size * options.context * dist::get_world_size());
   const double first = bench::median(seconds[0]);
   for (std::size_t k = 0; k < ways.size(); ++k) {
     const double step = bench::median(seconds[k]);
-    fmt::print("{:>5}  {:32}{:>10.2f}{:>12.0f}{:>8.2f}\n", dist::get_world_size(), ways[k]->name(),
-               step * 1e3, tokens / step, step / first);
+    print_line(fmt::format("{}", dist::get_world_size()), ways[k]->name(), fmt::format("{:.2f}", step * 1e3),
+               fmt::format("{:.0f}", tokens / step), fmt::format("{:.2f}", step / first));
   }
   flush_stdout();
 }
@@ -70,11 +86,11 @@ int run_shard_bench(const ShardBenchOptions& options) try {
     dist::fail(dist::Errc::invalid_argument, "--width {} is not a multiple of the 4 heads", options.width);
   if (only_checks()) return exit_ok;
   fmt::print(
-      "shard: a GPT of {}, width {}, context {}, {} per rank, AdamW; one thread each, {}; build {}\n\n"
-      "{:>5}  {:32}{:>10}{:>12}{:>8}\n",
+      "shard: a GPT of {}, width {}, context {}, {} per rank, AdamW; one thread each, {}; build {}\n\n",
       dist::counted(options.layers, "layer"), options.width, options.context,
       dist::counted(options.batch_size, "row"), dist::counted(dist::usable_cores(), "core"),
-      build_info().type, "ranks", "way", "step ms", "tokens/s", "ratio");
+      build_info().type);
+  print_line("ranks", "way", "step ms", "tokens/s", "ratio");
   flush_stdout();
   for (const int ranks : options.ranks > 0 ? std::vector{options.ranks} : std::vector{2, 4})
     dist::spawn(ranks, [&](int) {

@@ -28,7 +28,11 @@ std::string first_errors(const std::string& log) {
     return file.ends_with(".h") ? text_of(file) : "";  // the submission is not the file of this checkout
   };
   const auto told = loop::explain_errors(log, sources);
-  if (told.lines.empty()) return log.substr(0, enough);
+  if (told.lines.empty()) {
+    const auto error = log.find("error");
+    const auto line_end = error == log.npos ? log.npos : log.rfind('\n', error);
+    return log.substr(line_end == log.npos ? 0 : line_end + 1, enough);
+  }
   return fmt::format("{}{}", fmt::join(told.lines, "\n"),
                      told.more > 0 ? fmt::format("\n{} more errors", told.more) : "");
 }

@@ -12,6 +12,8 @@
 
 #include "dist/core/fail.h"
 
+#include "distlab/columns.h"
+
 namespace distlab {
 namespace {
 
@@ -27,19 +29,25 @@ std::string_view escape(Style style) {
   __builtin_unreachable();
 }
 
+constexpr auto columns_variable = "DISTLAB_COLUMNS";
+
 // Returns true if the variable is set to something other than 0.
 bool is_set(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0' && std::string_view(value) != "0";
 }
 
+// Returns true for a terminal that knows no escape sequences.
+bool is_dumb() {
+  const char* const term = std::getenv("TERM");
+  return term != nullptr && std::string_view(term) == "dumb";
+}
+
 }  // namespace
 
 bool colours_on() {
   if (is_set("NO_COLOR")) return false;  // https://no-color.org
-  const char* term = std::getenv("TERM");
-  const bool is_dumb = term != nullptr && std::string_view(term) == "dumb";
-  return is_set("CLICOLOR_FORCE") || (stdout_is_terminal() && !is_dumb);
+  return is_set("CLICOLOR_FORCE") || (stdout_is_terminal() && !is_dumb());
 }
 
 bool stdout_is_terminal() {
@@ -68,6 +76,32 @@ int terminal_columns() {
   constexpr int widest = 1000;  // no terminal is wider
   const int told = is_set("COLUMNS") ? std::atoi(std::getenv("COLUMNS")) : 0;
   return told > 0 ? std::min(told, widest) : 100;
+}
+
+int offered_columns() { return is_set(columns_variable) ? std::atoi(std::getenv(columns_variable)) : 0; }
+
+int columns_to_fit() {
+  constexpr int any = 100'000;
+  if (stdout_is_terminal()) return terminal_columns();
+  return offered_columns() > 0 ? offered_columns() : any;
+}
+
+void offer_columns() {
+  if (stdout_is_terminal()) ::setenv(columns_variable, std::to_string(terminal_columns()).c_str(), 1);
+}
+
+std::string paragraphs(std::string_view text) {
+  bool fits = true;
+  for (auto left = text; !left.empty(); left.remove_prefix(std::min(left.find('\n') + 1, left.size()))) {
+    fits = fits && columns_of(left.substr(0, left.find('\n'))) <= columns_to_fit();
+    if (left.find('\n') == left.npos) break;
+  }
+  std::string joined(text);
+  for (std::size_t i = 0; !fits && i + 1 < joined.size(); ++i) {
+    const bool is_inside = joined[i] == '\n' && joined[i + 1] != '\n' && i > 0 && joined[i - 1] != '\n';
+    if (is_inside) joined[i] = ' ';
+  }
+  return joined;
 }
 
 int terminal_width() { return std::clamp(terminal_columns(), 40, 120); }
@@ -111,8 +145,8 @@ std::string indented(std::string_view text, Style style, int indent, int width) 
 }
 
 void ProgressLine::show(std::string_view text) {
-  if (!stdout_is_terminal()) return;
-  fmt::print("\r\033[K{}", text.substr(0, static_cast<std::size_t>(terminal_width() - 1)));
+  if (!stdout_is_terminal() || is_dumb()) return;
+  fmt::print("\r\033[K{}", first_columns(text, std::min(terminal_columns(), 120) - 1));
   std::fflush(stdout);
   shown_ = true;
 }

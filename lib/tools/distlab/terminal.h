@@ -22,6 +22,16 @@ std::string styled(Style style, std::string_view text);
 int terminal_width();
 // Returns all columns of the terminal.
 int terminal_columns();
+// Returns the columns that tables must fit into: those of the terminal, or those that offer_columns() of our
+// caller has found. Elsewhere there are more than any table needs.
+int columns_to_fit();
+// Returns what the caller's offer_columns() has found, or 0.
+int offered_columns();
+// If standard output is a terminal, tells the programs that we start how wide it is: what mpirun starts
+// writes into a pipe.
+void offer_columns();
+// Returns `text`, whose lines are broken by hand, as it is if they fit; otherwise each paragraph as one line.
+std::string paragraphs(std::string_view text);
 // Breaks `text` at spaces to `width` columns; continuation lines start with `indent` spaces.
 std::string wrapped(std::string_view text, int width, int indent);
 
@@ -29,7 +39,7 @@ std::string wrapped(std::string_view text, int width, int indent);
 // columns; continuation lines begin below their line's first word. Ends with a newline.
 std::string indented(std::string_view text, Style style, int indent, int width);
 
-// A line that is rewritten in place on a terminal. Without a terminal it is not shown.
+// A line that is rewritten in place on a terminal. Without a terminal, or on a dumb one, it is not shown.
 class ProgressLine {
  public:
   ~ProgressLine() { clear(); }

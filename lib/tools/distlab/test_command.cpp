@@ -16,6 +16,7 @@
 #include "distlab/process.h"
 #include "distlab/terminal.h"
 #include "distlab/test_report.h"
+#include "distlab/waiting.h"
 #include "distlab/workspace.h"
 
 namespace distlab {
@@ -122,7 +123,7 @@ int say_why_none_ran(const TestOptions& options, int ctest_code, const std::stri
 
 int run_tests(const TestOptions& options) {
   TestReport report;
-  ProgressLine progress;
+  Waiting waiting("starting the tests");
   std::string remarks;  // other output of ctest, in case no test runs
   const bool all = options.verbose || !stdout_is_terminal();
   const auto ended = run_streamed(ctest_command(options), [&](std::string_view line) {
@@ -130,13 +131,15 @@ int run_tests(const TestOptions& options) {
       if (report.finished() == 0) remarks.append(line).append("\n");
       return;
     }
-    progress.clear();
+    waiting.clear();
     print_entry(report.last(), all);
     std::fflush(stdout);
-    progress.show(fmt::format("{}/{}  {}  {}", report.finished(), report.total(), report.summary(),
-                              report.last().name));
+    const double share = static_cast<double>(report.finished()) / static_cast<double>(report.total());
+    waiting.show(
+        fmt::format("{}/{}  {}  {}", report.finished(), report.total(), report.summary(), report.last().name),
+        [share] { return share; });
   });
-  progress.clear();
+  waiting.clear();
   if (ended.exit_code == 127) {
     fmt::print(stderr, "distlab: ctest is not in PATH; install CMake, which contains it\n");
     return exit_missing;

@@ -18,6 +18,7 @@
 #include "distlab/file_text.h"
 #include "distlab/temporary_folder.h"
 #include "distlab/terminal.h"
+#include "distlab/waiting.h"
 #include "distlab/workspace.h"
 #include "distlab/wrong_usage.h"
 
@@ -64,6 +65,8 @@ TrainTurn summary(const std::vector<TrainTurn>& turns) {
 
 void measure(bench::TrainRun& run) {
   const TemporaryFolder folder("bench-train");
+  Waiting waiting(Waiting::Ticks::none);
+  waiting.show("warming up");
   bench::TrainSteps ours(run.options);
   run.model = ours.str();
   run.parameters = ours.parameters();
@@ -82,10 +85,13 @@ void measure(bench::TrainRun& run) {
   run.steps = steps_of_a_turn(run.options, first.step);
   std::vector<TrainTurn> turns, peers;
   std::vector<double> graphs;
+  const auto all = static_cast<std::size_t>(run.options.repeats);
   for (int i = 0; i < run.options.repeats; ++i) {
+    waiting.show("measuring turn", turns.size(), all);
     turns.push_back(ours.train(run.steps));
     if (theirs) peers.push_back(theirs->train(run.steps));
   }
+  waiting.show("summing up");
   if (run.options.device == "cuda") {  // last: what they compute has no meaning
     for (int i = 0; i < run.options.repeats; ++i) graphs.push_back(ours.graphs_alone(run.steps));
     run.graphs_alone = bench::median(graphs);

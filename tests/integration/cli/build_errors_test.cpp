@@ -202,6 +202,37 @@ TEST(BuildErrors, MessagesOfAnyLengthAreCut) {
   EXPECT_TRUE(told.lines[0].ends_with(" ..."));
 }
 
+TEST(BuildErrors, OfAMegabyteTheFirstErrorIsKept) {
+  const std::string file = "/home/student/distlab/labs/03_send_recv/send_recv.cpp";
+  const std::string long_line = "    8 | f(" + std::string(500'000, '1') + ");\n";
+  std::string log = file + ":8:10: error: too many arguments\n" + long_line + "      | ^\n";
+  while (log.size() < 1'000'000) log += file + ":9:1: error: another one\n" + long_line;
+  log += "/usr/bin/ld: undefined reference to `lab::f(" + std::string(100'000, 'x') + ")'\n";
+  const auto text = text_of(explain_errors(log, sources()));
+  EXPECT_TRUE(text.starts_with("labs/03_send_recv/send_recv.cpp:8:10: error: too many arguments\n")) << text;
+  EXPECT_LT(text.size(), 4000U);
+}
+
+TEST(BuildErrors, AFileInUtf16IsNamedAsSuch) {
+  const auto in_utf16 = [](std::string_view text, bool little) {
+    std::string wide;
+    for (const char c : text) wide += little ? std::string{c, '\0'} : std::string{'\0', c};
+    return wide;
+  };
+  const std::string log =
+      "/home/student/distlab/labs/03_send_recv/send_recv.cpp:1:1: error: stray '\\377' in program\n";
+  const std::string program = "// Lab 03\n#include \"send_recv.h\"\n";
+  for (const auto& text : {"\xFF\xFE" + in_utf16(program, true), "\xFE\xFF" + in_utf16(program, false),
+                           in_utf16(program, true), in_utf16(program, false)}) {
+    const auto told = explain_errors(log, sources(text));
+    EXPECT_EQ(text_of(told),
+              "labs/03_send_recv/send_recv.cpp: error: the file is UTF-16; save it as UTF-8\n");
+    EXPECT_TRUE(told.is_students);
+  }
+  for (const auto& text : {program, "\xEF\xBB\xBF" + program, std::string("\0", 1) + program})
+    EXPECT_EQ(text_of(explain_errors(log, sources(text))).find("UTF-16"), std::string::npos);
+}
+
 TEST(BuildErrors, WarningsAreThoseOfTheEditedFile) {
   for (const std::string compiler : {"gcc", "clang"}) {
     const auto told = explain_warnings(log_named("warnings." + compiler), sources());

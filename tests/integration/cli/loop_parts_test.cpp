@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "distlab/columns.h"
 #include "distlab/grading.h"
 #include "distlab/loop/hint_page.h"
 #include "distlab/loop/round_page.h"
@@ -202,13 +203,13 @@ TEST(RoundPage, FitsIntoANarrowTerminal) {
   auto grade = two_tests(GradedTest::Result::failed, "off_by_one");
   grade.tests[0].messages = {"a message that is much longer than forty columns and goes on and on\nand on"};
   std::istringstream page(loop::grade_page("Lab 01", grade, 40));
-  for (std::string line; std::getline(page, line);) EXPECT_LE(loop::columns_of(line), 40) << line;
+  for (std::string line; std::getline(page, line);) EXPECT_LE(distlab::columns_of(line), 40) << line;
 }
 
 TEST(Screen, ColoursTakeNoColumns) {
-  EXPECT_EQ(loop::columns_of("\033[1mab\033[0m✓\033[K"), 3);
-  EXPECT_EQ(loop::columns_of(""), 0);
-  EXPECT_EQ(loop::columns_of("\033["), 0);
+  EXPECT_EQ(distlab::columns_of("\033[1mab\033[0m✓\033[K"), 3);
+  EXPECT_EQ(distlab::columns_of(""), 0);
+  EXPECT_EQ(distlab::columns_of("\033["), 0);
 }
 
 TEST(Screen, CropsToTheRowsThatLinesTake) {
@@ -225,7 +226,7 @@ TEST(Screen, TheStatusLineSaysWhatItCanInItsColumns) {
   for (const int columns : {78, 60, 50, 40, 30}) {
     const auto line = loop::status_line("lab 3, building 2/5", columns);
     EXPECT_NE(line.find("building"), line.npos) << columns;
-    EXPECT_LT(loop::columns_of(line), std::max(columns, 36)) << line;
+    EXPECT_LT(distlab::columns_of(line), std::max(columns, 36)) << line;
   }
 }
 

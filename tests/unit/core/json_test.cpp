@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "dist/core/json_error.h"
 #include "dist/core/json_quoted.h"
 
 namespace dist {
@@ -23,6 +24,24 @@ TEST(Json, WhatIsNotJsonThrowsOrIsDiscarded) {
   }
   EXPECT_THROW(parse_json("1e400"), Json::out_of_range);
   EXPECT_TRUE(try_parse_json("1e400").is_discarded());
+}
+
+std::string what_is_said_of(const std::string& text) {
+  try {
+    return "read: " + json_text(parse_json(text).at("rank"));
+  } catch (const Json::exception& error) {
+    return json_error(error.what());
+  }
+}
+
+TEST(Json, ErrorsAreInWordsForAReader) {
+  EXPECT_EQ(what_is_said_of(""), "the text is empty");
+  EXPECT_EQ(what_is_said_of("{\n\"rank\": no}"),
+            "at line 2, column 10: invalid literal; last read: '\"rank\": no'");
+  EXPECT_EQ(what_is_said_of("{\"rank\": 1"), "at line 1, column 11: unexpected end of input; expected '}'");
+  EXPECT_EQ(what_is_said_of("{\"rank\": 1e400}"), "number overflow parsing '1e400'");
+  EXPECT_EQ(what_is_said_of("{}"), "key 'rank' not found");
+  EXPECT_EQ(json_error("of another kind"), "of another kind");
 }
 
 TEST(Json, BytesThatAreNotUtf8ThrowOrAreReplaced) {

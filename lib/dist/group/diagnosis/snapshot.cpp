@@ -6,6 +6,7 @@
 
 #include "dist/core/fail.h"
 #include "dist/core/json.h"
+#include "dist/core/json_error.h"
 #include "dist/core/tasking.h"
 
 namespace dist {
@@ -117,7 +118,8 @@ Snapshot decode_snapshot(const std::string& text) {
                                 b.at(3).get<std::uint64_t>()});
     return snapshot;
   } catch (const Json::exception& error) {
-    fail(Errc::internal, "a rank's snapshot of {} bytes is damaged: {}", text.size(), error.what());
+    fail(Errc::internal, "a rank's snapshot of {} bytes is damaged: {}", text.size(),
+         json_error(error.what()));
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "dist/core/fail.h"
 #include "dist/core/json.h"
+#include "dist/core/json_error.h"
 #include "dist/core/limits.h"
 
 namespace dist::net {
@@ -86,7 +87,7 @@ RankAddress RankAddress::parse(const std::string& text, const std::string& where
 } catch (const Json::exception& error) {
   fail(Errc::connection,
        "the store at {} holds no rank's address where one should be ({}); is it shared with another program?",
-       where, error.what());
+       where, json_error(error.what()));
 }
 
 }  // namespace dist::net

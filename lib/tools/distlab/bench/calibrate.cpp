@@ -21,6 +21,7 @@
 
 #include "distlab/bench/explain.h"
 #include "distlab/bench/measure.h"
+#include "distlab/terminal.h"
 
 namespace distlab::bench {
 namespace {
@@ -168,7 +169,7 @@ void calibrate() {
     dist::destroy_process_group();
   });
   fmt::print("Measured on this machine, with two ranks:\n{}.\nSaved in {}.\n",
-             figures_of(dist::known_costs(only_tcp()).model), path.string());
+             paragraphs(figures_of(dist::known_costs(only_tcp()).model)), path.string());
 }
 
 }  // namespace distlab::bench

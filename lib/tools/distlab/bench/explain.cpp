@@ -1,5 +1,6 @@
 #include "distlab/bench/explain.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -43,14 +44,14 @@ std::string explain(const Plan& plan, std::uint64_t bytes, const dist::KnownCost
   const std::string turns = share_cores ? fmt::format(", which share {}", dist::counted(cores, "core")) : "";
   std::string text = fmt::format("{} of {} on {} of one machine{}.\n{}\n{}.\n\n", name(plan.collective),
                                  dist::counted(bytes, "byte"), dist::counted(plan.ranks, "rank"), turns,
-                                 source, figures_of(model));
+                                 source, paragraphs(figures_of(model)));
   text += fmt::format("  {:<19}{:>11}  {}\n", "algorithm", "estimate us", "when it is used, and its cost");
   for (const auto& [entry, seconds, not_considered] : dist::estimates(kind, bytes, at, model)) {
     const char mark = entry->name == choice.algorithm ? '*' : ' ';
     text += fmt::format("{} {:<19}{:>11.4g}  {}\n", mark, entry->name, seconds * 1e6,
                         not_considered.empty() ? entry->about : not_considered);
   }
-  constexpr int columns = 100;
+  const int columns = std::min(columns_to_fit(), 100);
   return text + fmt::format("\n* {}\nThese are estimates. To measure: ./distlab bench {} --all-algorithms\n",
                             wrapped(choice.reason + '.', columns - 2, 2), name(plan.collective));
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -15,6 +16,7 @@
 #include "distlab/commands.h"
 #include "distlab/file_text.h"
 #include "distlab/terminal.h"
+#include "distlab/waiting.h"
 
 namespace distlab::bench {
 namespace {
@@ -35,6 +37,10 @@ class Bench {
     constexpr int enough_rounds = 5;
     const dist::Device device = run_.plan.on_device ? dist::get_device() : dist::cpu;
     const int rounds = std::min(options.repeats, enough_rounds);
+    if (prints_) {
+      waiting_.emplace(Waiting::Ticks::none);
+      waiting_->show("measuring this machine's memory, some 10 s");
+    }
     run_.bandwidth =
         run_.plan.on_device ? device_bandwidth(device, rounds) : node_bandwidth(run_.plan.ranks, rounds);
     const bool share_cores = run_.plan.ranks > options.cores;
@@ -47,9 +53,13 @@ class Bench {
 
   int measure_all() {
     show(title(run_));
+    if (prints_) waiting_.emplace(Waiting::Ticks::none);
+    const std::size_t all = run_.plan.sizes.size() * run_.plan.algorithms.size();
+    std::size_t done = 0;
     for (const std::int64_t size : run_.plan.sizes) {
       for (const std::string& algorithm : run_.plan.algorithms) {
         std::vector<Row> line_rows;
+        if (waiting_) waiting_->show("measuring row", done++, all);
         for (const Form form : forms(run_.plan.collective)) line_rows.push_back(row(size, form, algorithm));
         show(line(run_, line_rows));
         rows_.insert(rows_.end(), line_rows.begin(), line_rows.end());
@@ -114,8 +124,9 @@ class Bench {
     return {times.median / 2, times.least / 2, times.most / 2};
   }
 
-  void show(const std::string& text) const {
+  void show(const std::string& text) {
     if (!prints_ || !table_) return;
+    if (waiting_) waiting_->clear();
     fmt::print("{}", text);
     flush_stdout();
   }
@@ -142,6 +153,7 @@ class Bench {
   Run run_;
   std::unique_ptr<Memory> in_, out_;
   std::vector<Row> rows_;
+  std::optional<Waiting> waiting_;
 };
 
 }  // namespace

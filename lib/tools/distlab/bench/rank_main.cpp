@@ -13,9 +13,11 @@
 #include "distlab/bench/calibrate.h"
 #include "distlab/bench/rank.h"
 #include "distlab/commands.h"
+#include "distlab/fitted_output.h"
 #include "distlab/terminal.h"
 
 int main(int argc, char** argv) try {
+  distlab::fit_output();
   const auto options = distlab::bench::from_words({argv + 1, argv + argc});
   if (options.calibrate) {
     distlab::bench::calibrate();

@@ -9,6 +9,7 @@
 
 #include "distlab/bench/statistics.h"
 #include "distlab/build_info.h"
+#include "distlab/terminal.h"
 
 namespace distlab::bench {
 namespace {
@@ -59,6 +60,28 @@ std::string form_figures(const Run& run, const Row& row, bool alone) {
                                : fmt::format("{:>5.0f}%", percent));
 }
 
+// Whether the table is narrower than its usual form: a row for the size, and below it one for each form.
+bool is_stacked(const Run& run) {
+  constexpr std::size_t left = 27, count = 10, wrong = 6;
+  const auto all_forms = forms(run.plan.collective).size();
+  const bool alone = all_forms == 1;
+  const auto columns = left + (alone ? count : 0) + all_forms * form_titles(run, alone).size() + wrong;
+  return columns > static_cast<std::size_t>(columns_to_fit());
+}
+
+std::string stacked_titles(const Run& run) {
+  const bool alone = forms(run.plan.collective).size() == 1;
+  return fmt::format("{:>8} algorithm\n{:12}{}{:>6}\n", "size", "", form_titles(run, alone), "wrong");
+}
+
+std::string stacked_lines(const Run& run, const std::vector<Row>& rows) {
+  std::string text = fmt::format("{:>8} {}\n", readable_size(rows[0].bytes), rows[0].algorithm);
+  for (const Row& row : rows)
+    text +=
+        fmt::format("{:12}{}{:>6}\n", name(row.form), form_figures(run, row, rows.size() == 1), row.wrong);
+  return text;
+}
+
 std::string what_is_reduced(const Run& run) {
   if (!reduces(run.plan.collective)) return has_data(run.plan.collective) ? ' ' + run.options.dtype : "";
   return fmt::format(" {} {}", run.options.dtype, run.options.op);
@@ -95,6 +118,7 @@ std::string title(const Run& run) {
     text += fmt::format("Meeting: {} us until every rank has seen a cache line of every other rank.\n",
                         number(run.meeting * 1e6));
   text += '\n';
+  if (is_stacked(run)) return text + stacked_titles(run);
   if (!alone) {
     text += fmt::format("{:27}", "");
     for (const Form form : all_forms)
@@ -108,6 +132,7 @@ std::string title(const Run& run) {
 }
 
 std::string line(const Run& run, const std::vector<Row>& rows) {
+  if (is_stacked(run)) return stacked_lines(run, rows);
   const bool alone = rows.size() == 1;
   std::string text = fmt::format("{:>8} {:<18}", readable_size(rows[0].bytes), rows[0].algorithm);
   if (alone) text += fmt::format("{:>10}", rows[0].count);

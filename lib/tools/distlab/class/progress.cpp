@@ -8,6 +8,7 @@
 #include "dist/core/counted.h"
 
 #include "distlab/results/text.h"
+#include "distlab/waiting.h"
 
 namespace distlab {
 namespace {
@@ -51,10 +52,8 @@ void ClassProgress::show(const std::vector<std::string>& names) {
 
 std::string ClassProgress::time_left() const {
   if (done_ == 0) return "";
-  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun_;
-  const double left = passed.count() / static_cast<double>(done_) * static_cast<double>(to_do_ - done_);
-  return left < 90 ? fmt::format(", about {:.0f} s left", left)
-                   : fmt::format(", about {:.0f} min left", left / 60);
+  const double share = static_cast<double>(done_) / static_cast<double>(to_do_);
+  return ", " + distlab::time_left(std::chrono::steady_clock::now() - begun_, share);
 }
 
 }  // namespace distlab

@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "dist/core/json.h"
+#include "dist/core/json_error.h"
 
 #include "distlab/class/class_result.h"
 #include "distlab/class/grades.h"
@@ -88,7 +89,7 @@ ClassResult read_class_result(const std::string& text) {
     return read_result(dist::parse_ordered_json(text));
   } catch (const Json::exception& error) {
     ClassResult unread;
-    unread.reason = error.what();
+    unread.reason = "result.json cannot be read: " + dist::json_error(error.what());
     return unread;
   }
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -130,7 +131,11 @@ int run_command_line(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? exit_ok : exit_usage;
+    std::ostringstream help, complaints;
+    const int code = app.exit(error, help, complaints);
+    fmt::print("{}", help.str());
+    fmt::print(stderr, "{}", complaints.str());
+    return code == 0 ? exit_ok : exit_usage;
   }
   return exit_code;
 }

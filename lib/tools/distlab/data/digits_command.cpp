@@ -10,6 +10,7 @@
 
 #include "distlab/commands.h"
 #include "distlab/data/pictures.h"
+#include "distlab/terminal.h"
 
 namespace distlab {
 namespace {
@@ -21,7 +22,9 @@ std::vector<dist::data::DigitImage> draw(const DigitsOptions& options, std::int6
 }
 
 void show(const DigitsOptions& options) {
-  constexpr std::size_t at_once = 5;  // 78 columns
+  constexpr int most = 5, columns_of_one = 14, gap = 2;  // five of them in 78 columns
+  const auto at_once =
+      static_cast<std::size_t>(std::clamp((columns_to_fit() + gap) / (columns_of_one + gap), 1, most));
   const auto digits = draw(options, options.count.value_or(10));
   for (std::size_t i = 0; i < digits.size(); i += at_once)
     fmt::print("{}\n", in_terminal(std::span(digits).subspan(i, std::min(at_once, digits.size() - i))));

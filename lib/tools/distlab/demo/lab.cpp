@@ -16,6 +16,7 @@
 #include "distlab/labs.h"
 #include "distlab/loop/build.h"
 #include "distlab/terminal.h"
+#include "distlab/waiting.h"
 #include "distlab/workspace.h"
 
 namespace distlab::demo {
@@ -24,21 +25,26 @@ namespace {
 void build(const Lab& lab, bool has_solution) {
   std::vector<std::string> targets{fmt::format("lab_{:02}", lab.number)};
   if (has_solution) targets.push_back(targets.front() + "_solution");
-  ProgressLine line;
+  Waiting waiting;
   bool told = false;
   const auto built = loop::build_targets(targets, [&](const std::string& done) {
     if (!std::exchange(told, true)) {
+      waiting.clear();
       fmt::print("   building the grader, about a minute the first time\n");
       std::fflush(stdout);
     }
-    line.show("   building " + done);
+    waiting.show("   building " + done);
   });
   if (!built.succeeded)
     dist::fail(dist::Errc::internal, "the build of {} failed, see {}", lab.folder, built.log_file);
 }
 
 Grade grade(const Lab& lab, const std::string& runner) {
-  return run_grading({.program = lab_program(lab, "grade"), .runner = lab_program(lab, runner), .seed = {}});
+  Waiting waiting("   starting the tests");
+  return run_grading({.program = lab_program(lab, "grade"),
+                      .runner = lab_program(lab, runner),
+                      .seed = {},
+                      .on_test = [&](const Grade& so_far) { waiting.show("   " + running_test(so_far)); }});
 }
 
 std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }

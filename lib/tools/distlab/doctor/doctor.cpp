@@ -9,6 +9,7 @@
 #include "distlab/doctor/topology.h"
 #include "distlab/json.h"
 #include "distlab/terminal.h"
+#include "distlab/waiting.h"
 
 namespace distlab {
 namespace {
@@ -54,6 +55,7 @@ int run_doctor(const DoctorOptions& options) {
     fmt::print("{}", backend_matrix());
     return exit_ok;
   }
+  Waiting waiting("looking at this machine");
   constexpr auto sys = "/sys";
   const Topology topology = read_topology(sys, read_gpus(sys));
   std::vector<Section> sections{{"Toolchain", check_toolchain()},
@@ -66,6 +68,7 @@ int run_doctor(const DoctorOptions& options) {
     sections.back().findings.push_back(answer.finding);
     picture += answer.table;
   }
+  waiting.clear();
   const int bad = count(sections, Health::bad);
   if (options.json) {
     fmt::print("{}\n", as_json(sections));

@@ -37,15 +37,16 @@ std::string shown_place(const std::string& file, const Place& place) {
                           : fmt::format("{}:{}", file, place.line);
 }
 
-// Messages with types of templates are too long to be read to the end.
-std::string shortened(std::string text) {
-  constexpr std::size_t enough = 300;
+// Messages with types of templates, and lines of generated code, are too long to be read to the end.
+std::string shortened(std::string text, std::size_t enough = 300) {
   if (text.size() <= enough) return text;
-  std::size_t cut = enough;
+  auto cut = enough;
   while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U)
     --cut;  // not within a character
   return text.substr(0, cut) + " ...";
 }
+
+constexpr std::size_t longest_line = 500;  // that is shown, in bytes
 
 std::string source_line(const Sources& sources, const std::string& file, int number) {
   std::istringstream text(sources.text_of(file));
@@ -199,6 +200,14 @@ std::vector<std::string> describe(const LinkError& error, const Sources& sources
   return {fmt::format("{} is declared and used, but not defined", error.symbol)};
 }
 
+// Returns the edited file in which the compiler has found zero bytes because it is UTF-16; empty: none. Each
+// character of it is an error.
+std::string file_in_utf16(std::string_view log, const Sources& sources) {
+  for (const auto& file : sources.edited_files)
+    if (log.find(file) != log.npos && is_utf16(sources.text_of(file))) return file;
+  return "";
+}
+
 }  // namespace
 
 Sources checkout_sources() {
@@ -212,10 +221,15 @@ Sources checkout_sources() {
 
 Explanation explain_errors(std::string_view log, const Sources& sources, int most) {
   Explanation told;
+  if (const auto file = file_in_utf16(log, sources); !file.empty()) {
+    told.lines = {fmt::format("{}: error: the file is UTF-16; save it as UTF-8", file)};
+    told.is_students = true;
+    return told;
+  }
   int shown = 0;
   const auto tell = [&](const std::vector<std::string>& lines) {
     if (shown++ < most)
-      told.lines.insert(told.lines.end(), lines.begin(), lines.end());
+      for (const auto& line : lines) told.lines.push_back(shortened(line, longest_line));
     else
       ++told.more;
   };
@@ -250,6 +264,7 @@ Explanation explain_log_file(const std::string& log_file) {
   told.lines = plain_lines(log);
   told.more = std::max(0, static_cast<int>(told.lines.size()) - enough);
   if (told.more > 0) told.lines.resize(enough);
+  for (auto& line : told.lines) line = shortened(std::move(line), longest_line);
   return told;
 }
 

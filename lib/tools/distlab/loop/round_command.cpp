@@ -46,8 +46,10 @@ bool build(const std::vector<std::string>& targets) {
 int grade_round(const Lab& lab) {
   tell("grading");
   try {
-    const auto grade =
-        run_grading({.program = lab_program(lab, "grade"), .runner = lab_program(lab, "runner"), .seed = {}});
+    const auto grade = run_grading({.program = lab_program(lab, "grade"),
+                                    .runner = lab_program(lab, "runner"),
+                                    .seed = {},
+                                    .on_test = [](const Grade& so_far) { tell(running_test(so_far)); }});
     note_progress(lab.folder, grade);
     fmt::print("{}", loop::grade_page(lab.title, grade, terminal_width()));
     return grade.is_full() ? exit_ok : exit_failed;

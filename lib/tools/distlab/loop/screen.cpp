@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "distlab/columns.h"
 #include "distlab/terminal.h"
 
 namespace distlab::loop {
@@ -23,31 +24,7 @@ winsize size_now() {
   return size;
 }
 
-// Returns the first columns of `text`, which must not have colours.
-std::string first_columns(const std::string& text, int columns) {
-  int column = 0;
-  std::size_t end = 0;
-  while (end < text.size() && column < columns) {
-    ++end;
-    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) ++end;
-    ++column;
-  }
-  return text.substr(0, end);
-}
-
 }  // namespace
-
-int columns_of(std::string_view text) {
-  int columns = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\033') {
-      i = std::min(text.find_first_of("mKJH", i), text.size());
-    } else if ((static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U) {
-      ++columns;
-    }
-  }
-  return columns;
-}
 
 std::vector<std::string> cropped(const std::vector<std::string>& lines, int columns, int rows,
                                  const std::string& rest) {

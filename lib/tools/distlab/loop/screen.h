@@ -3,13 +3,10 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace distlab::loop {
 
-// Returns the columns of a text; colours take none.
-int columns_of(std::string_view text);
 // Returns the lines that fit into `rows` rows. If some do not fit, the last row is `rest`.
 std::vector<std::string> cropped(const std::vector<std::string>& lines, int columns, int rows,
                                  const std::string& rest);

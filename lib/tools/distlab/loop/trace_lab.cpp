@@ -16,6 +16,7 @@
 #include "distlab/results/text.h"
 #include "distlab/temporary_folder.h"
 #include "distlab/terminal.h"
+#include "distlab/waiting.h"
 
 namespace distlab {
 namespace fs = std::filesystem;
@@ -24,6 +25,12 @@ namespace {
 GradeRequest request_for(const Lab& lab, const TraceOptions& options) {
   const auto runner = options.runner.empty() ? lab_program(lab, "runner") : fs::absolute(options.runner);
   return {.program = lab_program(lab, "grade"), .runner = runner, .seed = options.seed};
+}
+
+Grade grade_and_say_how_far(GradeRequest request) {
+  Waiting waiting("starting the tests");
+  request.on_test = [&](const Grade& so_far) { waiting.show(running_test(so_far)); };
+  return run_grading(request);
 }
 
 // Returns the progress after the lab's last grade. Grades of programs other than the lab's own are not kept.
@@ -37,7 +44,7 @@ LabProgress last_grade(const Lab& lab, const TraceOptions& options) {
 LabProgress graded(const Lab& lab, const TraceOptions& options) {
   const auto last = last_grade(lab, options);
   if (!last.failing.empty() || last.last == 100) return last;
-  const auto grade = run_grading(request_for(lab, options));
+  const auto grade = grade_and_say_how_far(request_for(lab, options));
   if (options.runner.empty()) note_progress(lab.folder, grade);
   return after_grade({}, grade);
 }
@@ -146,7 +153,7 @@ int trace_lab(const TraceOptions& options, const std::string& asked) {
   if (!request.seed && !last.seed.empty()) request.seed = std::stoull(last.seed);
   const TemporaryFolder folder("traces");
   request.traces = folder.path();
-  const auto grade = run_grading(request);
+  const auto grade = grade_and_say_how_far(request);
   const auto* test = chosen(grade);
   if (test == nullptr) {
     fmt::print(stderr, "lab {} has no test \"{}\"; for the names: ./distlab grade {}\n", lab->number,

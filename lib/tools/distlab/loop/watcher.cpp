@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "distlab/columns.h"
+#include "distlab/fitted_output.h"
 #include "distlab/stray_processes.h"
 #include "distlab/terminal.h"
 #include "distlab/workspace.h"
@@ -37,6 +39,7 @@ Watcher::Watcher(Lab lab)
     : lab_(std::move(lab)),
       has_keys_(::isatty(STDIN_FILENO) == 1 && stdout_is_terminal()),
       screen_(stdout_is_terminal()) {
+  do_not_fit_output();  // the screen crops its pages itself
   adopt_stray_processes();
   if (has_keys_) raw_.emplace();
   // The jobs inherit these: a folder for temporary files that is removed when they are stopped, and colours.

@@ -73,7 +73,8 @@ std::string of_ranks(const std::vector<int>& values) {
 
 void print_row(const char* what, const std::string& counted, const std::string& formula,
                std::string_view text) {
-  fmt::print("  {:<10}{:<26}{:<26}{}\n", what, counted, formula, text);
+  const int column = std::clamp((columns_to_fit() - 30) / 2, 15, 26);
+  fmt::print("  {:<10}{:<{}}{:<{}}{}\n", what, counted, column, formula, column, text);
 }
 
 void print_costs(const Example& example) {

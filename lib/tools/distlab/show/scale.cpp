@@ -11,6 +11,7 @@
 
 #include "distlab/show/scene.h"
 #include "distlab/terminal.h"
+#include "distlab/waiting.h"
 
 namespace distlab::show {
 namespace {
@@ -50,7 +51,9 @@ dist::trace::Trace scale() {
   fmt::print("\n");
   Line last{};
   for (const int ranks : {6, 24, 96, 384, 1536}) {
+    Waiting waiting(fmt::format("  simulating {} ranks", ranks));
     last = {ranks, simulated("ring", ranks, summit), simulated("tree", ranks, summit)};
+    waiting.clear();
     fmt::print("  {:>6} ranks   ring {:>10}  {}\n", ranks, time_of(last.ring_s),
                bar(last.ring_s, Style::warn));
     fmt::print("  {:>6}         tree {:>10}  {}\n\n", "", time_of(last.tree_s),

@@ -1,6 +1,7 @@
 #include "distlab/sim/results.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <map>
 
@@ -11,6 +12,7 @@
 #include "dist/launch/spawn_simulated.h"
 
 #include "distlab/file_text.h"
+#include "distlab/terminal.h"
 
 namespace distlab {
 namespace {
@@ -22,6 +24,22 @@ std::string readable_time(double seconds) {
   if (seconds < 1e-3) return fmt::format("{:.2f} us", seconds * 1e6);
   if (seconds < 1) return fmt::format("{:.3f} ms", seconds * 1e3);
   return fmt::format("{:.3f} s", seconds);
+}
+
+// Prints a line of the table: on a narrow terminal in two rows, the second one below the algorithm.
+void print_cells(const std::array<std::string, 7>& cells) {
+  constexpr std::array widths{8, 14, -20, 14, 14, 18, 11};  // in columns; negative: on the left
+  constexpr std::size_t in_first_row = 4;
+  constexpr int whole = 105, second_row = 9;
+  std::string line;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (i == in_first_row && columns_to_fit() < whole) line += fmt::format("\n{:{}}", "", second_row);
+    line += i == 0 ? "" : " ";
+    line += widths[i] < 0 ? fmt::format("{:<{}}", cells[i], -widths[i])
+                          : fmt::format("{:>{}}", cells[i], widths[i]);
+  }
+  fmt::print("{}\n", line);
+  std::fflush(stdout);
 }
 
 // "0, 1, 3-7"
@@ -87,15 +105,14 @@ OrderedJson to_json(const SimResult& of, const std::string& topology) {
 }  // namespace
 
 void print_header() {
-  fmt::print("{:>8} {:>14} {:<20} {:>14} {:>14} {:>18} {:>11}\n", "ranks", "bytes", "algorithm",
-             "virtual time", "messages", "max bytes per rank", "took");
-  std::fflush(stdout);
+  print_cells({"ranks", "bytes", "algorithm", "virtual time", "messages", "max bytes per rank", "took"});
 }
 
 void print(const SimResult& result) {
   const auto& [run, cost] = result;
-  fmt::print("{:>8} {:>14} {:<20} {:>14} {:>14} {:>18} {:>9.2f} s\n", run.ranks, run.bytes, cost.algorithm,
-             readable_time(cost.virtual_time_s), cost.messages, cost.max_bytes_sent_per_rank, cost.wall_s);
+  print_cells({std::to_string(run.ranks), std::to_string(run.bytes), cost.algorithm,
+               readable_time(cost.virtual_time_s), std::to_string(cost.messages),
+               std::to_string(cost.max_bytes_sent_per_rank), fmt::format("{:.2f} s", cost.wall_s)});
   print_failures(cost);
   if (run.links) fmt::print("         {}", dist::busiest_links(cost.links));
   std::fflush(stdout);

@@ -16,8 +16,10 @@
 #include "distlab/file_text.h"
 #include "distlab/labs.h"
 #include "distlab/plot.h"
+#include "distlab/sim/how_far.h"
 #include "distlab/sim/results.h"
 #include "distlab/sim/sweep.h"
+#include "distlab/terminal.h"
 #include "distlab/wrong_usage.h"
 
 namespace distlab {
@@ -66,20 +68,24 @@ const char* what_bytes_are(dist::OpKind collective) {
 int show_headline() {
   const Topology summit = dist::sim::load_topology("summit");
   fmt::print(
-      "All-reduce of 8 bytes on 24,576 GPUs. The course notes cite about 180 ms for rings and about 1 ms "
-      "for\n"
-      "double binary trees (NCCL 2.4 on Summit). Below are distlab's ring and binary tree on topology "
-      "summit\n"
-      "(o = {:.2f} us per message, alpha = {:.2f} us between nodes). A ring takes 2(n-1) = 49,150 messages "
-      "in\n"
-      "sequence, a tree about 2 log2 n = 30. The ratio comes from these numbers, the milliseconds from the\n"
-      "constants.\n\n",
-      summit.overhead_s * 1e6, summit.inter.latency_s * 1e6);
+      "{}",
+      paragraphs(fmt::format(
+          "All-reduce of 8 bytes on 24,576 GPUs. The course notes cite about 180 ms for rings and about 1 ms "
+          "for\n"
+          "double binary trees (NCCL 2.4 on Summit). Below are distlab's ring and binary tree on topology "
+          "summit\n"
+          "(o = {:.2f} us per message, alpha = {:.2f} us between nodes). A ring takes 2(n-1) = 49,150 "
+          "messages "
+          "in\n"
+          "sequence, a tree about 2 log2 n = 30. The ratio comes from these numbers, the milliseconds from "
+          "the\n"
+          "constants.\n\n",
+          summit.overhead_s * 1e6, summit.inter.latency_s * 1e6)));
   print_header();
   double times[2] = {};
   for (int i = 0; const char* algorithm : {"tree", "ring"}) {
     const CollectiveRun run{dist::OpKind::all_reduce, algorithm, 24'576, 8};
-    const SimResult result{run, dist::sim::simulate_collective(run, summit)};
+    const SimResult result{run, simulate_and_say_how_far(run, summit)};
     times[i++] = result.cost.virtual_time_s;
     print(result);
   }
@@ -200,7 +206,7 @@ int simulate_collectives(const SimOptions& options, dist::OpKind collective) {
   }
   std::vector<SimResult> results;
   for (const auto& run : runs) {
-    results.push_back({run, dist::sim::simulate_collective(run, topology)});
+    results.push_back({run, simulate_and_say_how_far(run, topology)});
     if (table) print(results.back());
     curves.add(results.back());
   }

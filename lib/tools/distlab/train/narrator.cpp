@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "distlab/waiting.h"
+
 namespace distlab {
 
 void Narrator::begin(int epoch) {
@@ -21,16 +23,12 @@ void Narrator::step(std::int64_t images, std::int64_t of, double loss) {
   said_ = now;
   const double share = static_cast<double>(images) / static_cast<double>(std::max<std::int64_t>(of, 1));
   const double rate = static_cast<double>(images) / std::chrono::duration<double>(now - began_).count();
-  const auto text = [&](std::string_view bar) {
-    return fmt::format("epoch {} of {} {}{:3.0f} %  {:6.0f} images/s  loss {:.4f}", epoch_, epochs_, bar,
-                       100 * share, rate, loss);
-  };
   if (stdout_is_terminal()) {
-    constexpr std::size_t width = 24;
-    const auto full = std::min(width, static_cast<std::size_t>(share * width));
-    line_.show(text(fmt::format(" [{}{}] ", std::string(full, '='), std::string(width - full, ' '))));
+    line_.show(fmt::format("epoch {} of {}{} {:.0f} %, {}, loss {:.4f}, {:.0f} images/s", epoch_, epochs_,
+                           progress_bar(share), 100 * share, time_left(now - began_, share), loss, rate));
   } else {
-    say(text(""));
+    say(fmt::format("epoch {} of {} {:3.0f} %  {:6.0f} images/s  loss {:.4f}", epoch_, epochs_, 100 * share,
+                    rate, loss));
   }
 }
 

@@ -5,8 +5,19 @@
 #include "dist/core/counted.h"
 
 #include "distlab/build_info.h"
+#include "distlab/terminal.h"
 
 namespace distlab::bench {
+namespace {
+
+struct Widths {
+  int wide, less, images, percent;  // of a column
+};
+
+// The table has 69 columns, or 60 on a narrower terminal.
+Widths widths() { return columns_to_fit() < 69 ? Widths{8, 7, 9, 8} : Widths{9, 9, 10, 9}; }
+
+}  // namespace
 
 std::string title(const DdpRun& run) {
   std::string text =
@@ -19,18 +30,22 @@ std::string title(const DdpRun& run) {
   if (!run.peer_title.empty())
     text += fmt::format("Measured alternately with {}: DistributedDataParallel over {}, the same model.\n",
                         run.peer_title, run.options.device == "cpu" ? "gloo" : "nccl (gloo on a shared GPU)");
-  text += fmt::format("\n{:>5}{:>9}{:>9}{:>9}{:>9}{:>9}{:>10}{:>9}", "ranks", "step ms", "compute", "comm",
-                      "exposed", "bound", "images/s", "scaling");
+  const auto [wide, less, images, percent] = widths();
+  text += fmt::format("\n{:>5}{:>{w}}{:>{w}}{:>{l}}{:>{w}}{:>{l}}{:>{i}}{:>{p}}", "ranks", "step ms",
+                      "compute", "comm", "exposed", "bound", "images/s", "scaling", fmt::arg("w", wide),
+                      fmt::arg("l", less), fmt::arg("i", images), fmt::arg("p", percent));
   if (!run.peer_title.empty()) text += fmt::format("{:>11}{:>10}{:>7}", "PyTorch ms", "images/s", "ratio");
   if (run.options.device != "cpu") text += fmt::format("{:>10}{:>7}", "graphs ms", "ratio");
   return text + '\n';
 }
 
 std::string line(const DdpRun& run, const DdpRow& row) {
-  std::string text =
-      fmt::format("{:>5}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>10.0f}{:>7.0f} %", row.ranks,
-                  row.step * milli, row.compute * milli, row.communication * milli, row.exposed * milli,
-                  bound(row) * milli, images_per_second(run, row, row.step), scaling(run, row) * 100);
+  const auto [wide, less, images, percent] = widths();
+  std::string text = fmt::format(
+      "{:>5}{:>{w}.2f}{:>{w}.2f}{:>{l}.2f}{:>{w}.2f}{:>{l}.2f}{:>{i}.0f}{:>{p}.0f} %", row.ranks,
+      row.step * milli, row.compute * milli, row.communication * milli, row.exposed * milli,
+      bound(row) * milli, images_per_second(run, row, row.step), scaling(run, row) * 100, fmt::arg("w", wide),
+      fmt::arg("l", less), fmt::arg("i", images), fmt::arg("p", percent - 2));
   if (row.peer > 0)
     text += fmt::format("{:>11.2f}{:>10.0f}{:>7.2f}", row.peer * milli, images_per_second(run, row, row.peer),
                         ratio(row));
@@ -39,11 +54,11 @@ std::string line(const DdpRun& run, const DdpRow& row) {
 }
 
 std::string explanation(const DdpRun& run) {
-  std::string text = fmt::format(
+  std::string text = paragraphs(fmt::format(
       "\nMedians of {} of the slowest rank. compute: the model alone, on all ranks at the same time;\n"
       "comm: the all-reduces of its buckets alone; exposed: the part of them that backward did not hide;\n"
       "bound: 1.1 times the longer of both, plus 1 ms; scaling: images/s over n times those of 1 rank.\n",
-      dist::counted(run.options.repeats, "turn"));
+      dist::counted(run.options.repeats, "turn")));
   if (run.options.device != "cpu")
     text +=
         "graphs: the recorded graphs of a step alone, on all ranks at the same time, and how much longer a "

@@ -4,6 +4,7 @@
 
 #include "dist/core/fail.h"
 #include "dist/core/json.h"
+#include "dist/core/json_error.h"
 
 #include "distlab/bench/pytorch_script.h"
 
@@ -39,7 +40,8 @@ TrainTurn PyTorchTrain::train(int steps) {
             .loss = number("loss"),
             .peak_bytes = number("peak_rss_bytes")};
   } catch (const dist::Json::exception& error) {
-    dist::fail(dist::Errc::peer_failed, "PyTorch's process answered \"{}\": {}", answer, error.what());
+    dist::fail(dist::Errc::peer_failed, "PyTorch's process answered \"{}\": {}", answer,
+               dist::json_error(error.what()));
   }
 }
 

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "distlab/waiting.h"
+
 namespace distlab {
 
 void StepNarrator::begin(std::int64_t done) {
@@ -28,17 +30,15 @@ void StepNarrator::step(std::int64_t done, double loss, double lr, double grad_n
   if (silent_ || now - said_ < (stdout_is_terminal() ? Clock::duration(100ms) : Clock::duration(5s))) return;
   said_ = now;
   const double share = static_cast<double>(done) / static_cast<double>(steps_);
-  constexpr std::size_t width = 24;
-  const auto full = std::min(width, static_cast<std::size_t>(share * width));
-  const auto bar = stdout_is_terminal()
-                       ? fmt::format(" [{}{}]", std::string(full, '='), std::string(width - full, ' '))
-                       : std::string();
-  const auto text = fmt::format("step {} of {}{}  loss {:.4f}  lr {:.2e}  {:.0f} tokens/s  {:.0f} MiB", done,
-                                steps_, bar, loss, lr, rate(done), peak_mib());
   if (stdout_is_terminal()) {
-    line_.show(text);
+    const double of_this_run =
+        static_cast<double>(done - first_) / static_cast<double>(std::max<std::int64_t>(steps_ - first_, 1));
+    line_.show(fmt::format("step {} of {}{}, {}, loss {:.4f}, {:.0f} tokens/s, {:.0f} MiB", done, steps_,
+                           progress_bar(share), time_left(now - began_, of_this_run), loss, rate(done),
+                           peak_mib()));
   } else {
-    say(text);
+    say(fmt::format("step {} of {}  loss {:.4f}  lr {:.2e}  {:.0f} tokens/s  {:.0f} MiB", done, steps_, loss,
+                    lr, rate(done), peak_mib()));
   }
 }
 
