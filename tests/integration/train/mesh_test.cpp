@@ -54,7 +54,7 @@ TEST_F(TrainMesh, AFolderThatCannotBeWrittenIsSaidBeforeTheFirstStep) {
   const auto file = in_folder("file");
   std::ofstream(file) << "not a folder";
   expect_line(small("dp=2", {"--checkpoint", file}), "--checkpoint " + file + " is not a folder");
-  expect_line(small("dp=2", {"--checkpoint", file, "--resume"}), "--checkpoint " + file + " is not a folder");
+  expect_line(small("dp=2", {"--checkpoint", file, "--resume"}), "is it a safetensors file?");
   EXPECT_EQ(content(file), "not a folder");
 }
 
@@ -138,7 +138,7 @@ TEST_F(TrainMesh, ACheckpointThatOnlyOneRankSeesIsSaid) {
   }
   const auto mesh = apart(small_gpt + "--mesh dp=2");
   EXPECT_EQ(mesh.exit_code, 1) << mesh.output;
-  EXPECT_TRUE(contains(mesh.output, "save_sharded at mesh_trainer.cpp:") &&
+  EXPECT_TRUE(contains(mesh.output, "save_sharded at mesh_checkpoint.cpp:") &&
               contains(mesh.output, "every rank must pass the same arguments"))
       << mesh.output;
   EXPECT_TRUE(fs::is_empty(folder_ / "0" / "saved")) << "a save that failed leaves nothing";

@@ -12,7 +12,7 @@ for i in {1..400}; do echo "line $i of a text that a small model learns"; done >
 
 # The run's options; the last word is the checkpoint.
 run() { # KIND CHECKPOINT
-  local options=(train --model gpt --layers 1 --heads 2 --width 16 --context 16 --steps 60 --eval-every 5 --data text.txt)
+  local options=(train --model gpt --layers 1 --heads 2 --width 16 --context 16 --steps 400 --eval-every 10 --data text.txt)
   case $1 in
     file) options+=(--nproc 2 --batch 4) ;;
     mesh) options+=(--mesh "fsdp=2" --batch 4) ;;
@@ -35,15 +35,15 @@ for kind in file mesh; do
   (run $kind "$kind/undisturbed") > "$kind/log" 2>&1 || { cat "$kind/log"; exit 1; }
   for ((n = 1; n <= cases; ++n)); do
     mkdir work
-    for ((attempt = 1; attempt <= 12; ++attempt)); do
-      how=$((attempt == 12 ? 4 : RANDOM % 5))
+    for ((attempt = 1; attempt <= 16; ++attempt)); do
+      how=$((attempt == 16 ? 4 : RANDOM % 5))
       if ((how == 2)); then
-        (trap '' XFSZ; ulimit -f $((1 + RANDOM % 40)); run $kind work/checkpoint) > work.log 2>&1 &
+        (trap '' XFSZ; ulimit -f $((1 + RANDOM % 200)); run $kind work/checkpoint) > work.log 2>&1 &
       else
         (run $kind work/checkpoint) > work.log 2>&1 &
       fi
       pid=$!
-      sleep "0.$((100 + RANDOM % 700))"
+      sleep "0.$((200 + RANDOM % 700))"
       case $how in
         0) kill -TERM $pid 2> /dev/null ;;
         1) kill -KILL $pid 2> /dev/null ;;

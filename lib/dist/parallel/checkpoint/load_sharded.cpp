@@ -112,6 +112,23 @@ void load_sharded(const fs::path& folder, const Pieces& pieces, Caller) {
   read(planned(folder, pieces), pieces);
 }
 
+nn::StateDict load_whole(const fs::path& folder, const std::function<bool(std::string_view name)>& wanted) {
+  nn::StateDict all;
+  Pieces pieces;
+  for (const auto& [name, tensor] : read_index(folder / save_in_force(folder))) {
+    if (!wanted(name)) continue;
+    const auto dtype =
+        std::ranges::find(all_dtypes, tensor.dtype, [](DType each) { return dist::name(each); });
+    if (dtype == all_dtypes.end())
+      fail(Errc::invalid_argument, "{}: \"{}\" is {}, which is no dtype of distlab", folder.string(), name,
+           tensor.dtype);
+    all.push_back({name, zeros(tensor.shape, *dtype, cpu)});
+    pieces.push_back({name, all.back().tensor, tensor.shape, Shape(tensor.shape.size(), 0)});
+  }
+  load_sharded(folder, pieces);
+  return all;
+}
+
 // Nothing is filled before every rank has found all that it wants.
 void load_sharded(const fs::path& folder, const Pieces& pieces, const ShardedCheckpointOptions& options,
                   Caller at) {

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string_view>
 
@@ -59,6 +60,11 @@ bool has_sharded(const std::filesystem::path& folder);
 // Whether the save in force has a tensor of that name. Throws Error{invalid_argument} for a folder without a
 // checkpoint.
 bool has_sharded(const std::filesystem::path& folder, std::string_view tensor);
+
+// All tensors of the checkpoint in force whose names `wanted` accepts, whole, on the CPU; does not
+// communicate. Throws Error{invalid_argument} as load_sharded() does.
+nn::StateDict load_whole(const std::filesystem::path& folder,
+                         const std::function<bool(std::string_view name)>& wanted);
 
 // Fills the pieces from the checkpoint that is in force. Every rank calls it, with the pieces of any mesh; it
 // does not communicate. Throws Error{invalid_argument}, which names the tensor, if the checkpoint lacks

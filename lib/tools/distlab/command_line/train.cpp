@@ -166,8 +166,8 @@ void add_text_options(CLI::App& command, const Options& options) {
       ->check(CLI::Range(1, 1 << 12));
   only_text(command.add_option("--mesh", text.mesh,
                                "divide the model: dp=, fsdp=, tp=, pp=, cp= (cp=8:4: rows of 4), as in "
-                               "fsdp=2,tp=2; the checkpoint is a "
-                               "folder that any mesh loads"))
+                               "fsdp=2,tp=2; the checkpoint is a folder; with --resume, any mesh and a run "
+                               "without one continue from it"))
       ->check(not_empty);
   only_text(command.add_option("--micro-batches", text.micro_batches,
                                "with --mesh: cut each batch for the pipeline, or for memory (default: 1)"))

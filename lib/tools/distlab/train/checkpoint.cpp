@@ -10,6 +10,7 @@
 #include "dist/core/fail.h"
 #include "dist/group/process_group.h"
 #include "dist/nn/safetensors.h"
+#include "dist/parallel/checkpoint/sharded_checkpoint.h"
 
 namespace distlab {
 namespace {
@@ -18,6 +19,15 @@ namespace nn = dist::nn;
 
 constexpr std::string_view model_part = "model.", optimizer_part = "optimizer.", run_part = "run.",
                            progress_ending = "_done";
+
+nn::StateDict read(const std::filesystem::path& file) {
+  if (!std::filesystem::is_directory(file)) return nn::load_safetensors(file);
+  nn::StateDict all =
+      dist::load_whole(file, [](std::string_view name) { return !name.starts_with(optimizer_part); });
+  for (auto& [name, tensor] : all)
+    if (!name.starts_with(run_part)) name.insert(0, model_part);
+  return all;
+}
 
 }  // namespace
 
@@ -50,7 +60,7 @@ void expect_same_progress(std::int64_t done, const std::filesystem::path& file) 
         file.string(), all.front(), other - all.begin(), *other);
 }
 
-Checkpoint::Checkpoint(const std::filesystem::path& file) : file_(file), all_(nn::load_safetensors(file)) {}
+Checkpoint::Checkpoint(const std::filesystem::path& file) : file_(file), all_(read(file)) {}
 
 Checkpoint::Checkpoint(const std::filesystem::path& file, nn::StateDict all)
     : file_(file), all_(std::move(all)) {}
@@ -82,18 +92,17 @@ std::int64_t Checkpoint::setting_or(const std::string& name, std::int64_t otherw
 }
 
 std::string Checkpoint::expect(const RunSettings& settings) const {
-  std::int64_t batch_before = 1, batch = 1;  // of all ranks
-  for (const auto& [name, wanted] : settings) {
-    const auto found = setting(name);
-    const bool may_change = name == "ranks" || name == "batch_size";
-    if (may_change) batch_before *= found, batch *= wanted;
-    if (!may_change && !name.ends_with(progress_ending)) expect_setting(file_, name, found, wanted);
-  }
-  if (setting_or("ranks", 0) == settings.at("ranks") && batch == batch_before) return "";
+  const auto is_size = [](const std::string& name) { return name == "ranks" || name == "batch_size"; };
+  for (const auto& [name, wanted] : settings)
+    if (!is_size(name) && !name.ends_with(progress_ending))
+      expect_setting(file_, name, setting(name), wanted);
+  const std::int64_t ranks = settings.at("ranks"), each = settings.at("batch_size");
+  const std::int64_t ranks_before = setting_or("ranks", ranks), each_before = setting_or("batch_size", each);
+  if (ranks == ranks_before && each == each_before) return "";
   return fmt::format(
       "from here on {} with {} each instead of {} with {}: a step has {} samples instead of {}; --lr stays",
-      dist::counted(settings.at("ranks"), "rank"), settings.at("batch_size"), setting("ranks"),
-      setting("batch_size"), batch, batch_before);
+      dist::counted(ranks, "rank"), each, ranks_before, each_before, ranks * each,
+      ranks_before * each_before);
 }
 
 nn::StateDict Checkpoint::model() const { return nn::part(all_, model_part); }
@@ -104,6 +113,10 @@ dist::DType Checkpoint::dtype() const {
 }
 
 void Checkpoint::expect(dist::DType dtype) const {
+  if (setting_or("bf16", 0) != 0)
+    dist::fail(dist::Errc::invalid_argument,
+               "{} is from a run on a mesh in bf16, whose master weights are divided; to resume, add --mesh",
+               file_.string());
   if (dtype != this->dtype())
     dist::fail(dist::Errc::invalid_argument,
                "{} is from a run in {}, but this run is in {}; to resume, take --dtype {}", file_.string(),
@@ -112,7 +125,9 @@ void Checkpoint::expect(dist::DType dtype) const {
 
 void Checkpoint::restore(nn::Module& model) const { model.load_state_dict(this->model()); }
 
-void Checkpoint::restore(nn::Optimizer& optimizer) const {
+void Checkpoint::restore(nn::Optimizer& optimizer, nn::Module& model) const {
+  if (std::filesystem::is_directory(file_))
+    return dist::load_sharded(file_, dist::pieces_of(optimizer, model));
   optimizer.load_state_dict(nn::part(all_, optimizer_part));
 }
 

@@ -1,5 +1,5 @@
-// Checkpoints: a run between two epochs or steps, in one safetensors file. Training continues from it as if
-// it had never stopped, bit for bit.
+// Checkpoints: a run between two epochs or steps, in one safetensors file, or for a run on a mesh in a folder
+// (dist/parallel/checkpoint). Training continues from it as if it had never stopped, bit for bit.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,8 @@ void expect_same_progress(std::int64_t done, const std::filesystem::path& file);
 // A checkpoint in memory. Every function throws Error{invalid_argument} that names the file.
 class Checkpoint {
  public:
-  // Also throws for a damaged file and what load_safetensors() throws.
+  // A file, or the model and the settings of a folder. Also throws for a damaged one and what
+  // load_safetensors() and load_whole() throw.
   explicit Checkpoint(const std::filesystem::path& file);
   // What `file` would be as a checkpoint, if it is of another program.
   Checkpoint(const std::filesystem::path& file, dist::nn::StateDict all);
@@ -51,9 +52,9 @@ class Checkpoint {
   // What the model's parameters are in; the second throws for another dtype.
   dist::DType dtype() const;
   void expect(dist::DType dtype) const;
-  // Throw for another model or optimizer.
+  // Throw for another model or optimizer of it.
   void restore(dist::nn::Module& model) const;
-  void restore(dist::nn::Optimizer& optimizer) const;
+  void restore(dist::nn::Optimizer& optimizer, dist::nn::Module& model) const;
 
  private:
   std::filesystem::path file_;

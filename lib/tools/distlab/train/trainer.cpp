@@ -87,7 +87,7 @@ void Trainer::resume() {
   first_epoch_ = static_cast<int>(checkpoint.setting("epochs_done"));
   const std::string change = checkpoint.expect(settings(0));
   checkpoint.restore(scheme_->model());
-  checkpoint.restore(scheme_->optimizer());
+  checkpoint.restore(scheme_->optimizer(), scheme_->model());
   if (checkpoint.has(within_epoch)) {
     // The ranks have taken the samples of an epoch in turn, so a number of samples says where they are. Those
     // of a step that would be half done are taken once more.

@@ -1,5 +1,4 @@
-// The construction of a run on a mesh, its steps, its validation, its comparison with one rank, and its
-// checkpoints.
+// The construction of a run on a mesh, its steps, its validation, and its comparison with one rank.
 #include "distlab/train/text/mesh_trainer.h"
 
 #include <algorithm>
@@ -14,7 +13,6 @@
 #include "dist/group/process_group.h"
 #include "dist/nn/cross_entropy.h"
 #include "dist/nn/random.h"
-#include "dist/parallel/checkpoint/sharded_checkpoint.h"
 
 #include "distlab/file_text.h"
 #include "distlab/terminal.h"
@@ -38,15 +36,11 @@ dist::HybridGpt make_model(const nn::GptOptions& gpt, const TrainOptions& option
   return {gpt, hybrid_options(options.text), options.text.verify ? dist::DType::f64 : dtype_of(options.text)};
 }
 
-dist::Pieces joined(dist::Pieces all, const dist::Pieces& more) {
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
-}
-
 }  // namespace
 
 MeshTrainer::MeshTrainer(const TrainOptions& options)
     : options_(with_model_of_file(options)),
+      is_in_file_(options.resume && std::filesystem::is_regular_file(options.checkpoint)),
       batch_size_(options.batch_size.value_or(default_text_batch)),
       text_(load_text(options_)),
       train_(text_.train(options_.text.context)),
@@ -64,7 +58,8 @@ MeshTrainer::MeshTrainer(const TrainOptions& options)
   if (!options.plot.empty()) memory_.emplace(model_);
   if (dist::get_rank() == 0 && !options.plot.empty()) check_output_folder("--plot", options.plot);
   if (dist::get_rank() == 0 && !options.checkpoint.empty())
-    check_output_folder("--checkpoint", options.checkpoint);
+    is_in_file_ ? check_output("--checkpoint", options.checkpoint)
+                : check_output_folder("--checkpoint", options.checkpoint);
   if (dist::get_rank() == 0 && !options.text.export_to.empty())
     check_output("--export", options.text.export_to);
   if (options.resume) {
@@ -237,59 +232,6 @@ void MeshTrainer::verify() {
   for (const auto& sentence : wrong) narrator_.say(sentence);
   dist::fail(dist::Errc::mismatch, "--verify: {} of {} comparisons differ from the run on one rank",
              wrong.size(), gradients.size() + 2);
-}
-
-RunSettings MeshTrainer::settings() const {
-  RunSettings all = settings_of(gpt_);
-  all.insert({{"text", text_.checksum},
-              {"seed", static_cast<std::int64_t>(options_.seed)},
-              {"bf16", dtype_of(options_.text) == dist::DType::bf16 ? 1 : 0}});
-  return all;
-}
-
-dist::Pieces MeshTrainer::run_state() const {
-  dist::Pieces pieces{{"run.steps_done", done_, {1}, {0}}};
-  for (const auto& [name, value] : settings())
-    pieces.push_back({"run." + name, dist::tensor<std::int64_t>({value}), {1}, {0}});
-  return pieces;
-}
-
-dist::Pieces MeshTrainer::state() { return joined(model_.pieces(), model_.pieces(optimizer_)); }
-
-void MeshTrainer::save() { dist::save_sharded(options_.checkpoint, joined(state(), run_state())); }
-
-void MeshTrainer::resume() {
-  if (options_.text.steps == 0 && !dist::has_sharded(options_.checkpoint))
-    dist::fail(dist::Errc::invalid_argument,
-               "{} has no checkpoint of a mesh; train with --checkpoint {} first",
-               options_.checkpoint.string(), options_.checkpoint.string());
-  if (!dist::has_sharded(options_.checkpoint)) {
-    narrator_.say(fmt::format("{} has no checkpoint yet: training starts from the beginning",
-                              options_.checkpoint.string()));
-    return;
-  }
-  expect_variant(options_.checkpoint, gpt_, [this](const std::string& name, std::int64_t usual) {
-    const dist::Pieces saved{{"run." + name, dist::tensor<std::int64_t>({usual}), {1}, {0}}};
-    if (dist::has_sharded(options_.checkpoint, saved[0].name))
-      dist::load_sharded(options_.checkpoint, saved, dist::ShardedCheckpointOptions{});
-    return saved[0].data.item<std::int64_t>();
-  });
-  const dist::Pieces run = run_state();
-  dist::Pieces saved = run;
-  const auto bf16 = std::ranges::find(saved, "run.bf16", &dist::Piece::name);
-  if (!dist::has_sharded(options_.checkpoint, bf16->name)) {  // saved when every run was in f32
-    bf16->data.zero_();
-    saved.erase(bf16);
-  }
-  dist::load_sharded(options_.checkpoint, saved, dist::ShardedCheckpointOptions{});
-  for (std::size_t i = 1; const auto& [name, wanted] : settings())
-    expect_setting(options_.checkpoint, name, run[i++].data.item<std::int64_t>(), wanted);
-  dist::load_sharded(options_.checkpoint, state(), dist::ShardedCheckpointOptions{});
-  const auto done = done_.item<std::int64_t>();
-  narrator_.say(fmt::format("continuing after step {}, from {}", done, options_.checkpoint.string()));
-  if (options_.text.steps > 0 && done >= options_.text.steps)
-    narrator_.say(fmt::format("step {} is done already; to train longer: --steps {}", options_.text.steps,
-                              done + options_.text.eval_every));
 }
 
 }  // namespace distlab

@@ -51,9 +51,13 @@ class MeshTrainer {
   void save();
   void draw_step();
   void use();  // --sample and --export
+  RunSettings with_sizes(RunSettings all) const;
   void resume();
+  void resume_from_file();
+  void say_resumed();
 
   const TrainOptions options_;
+  const bool is_in_file_;          // the checkpoint that a resumed run has found is not a folder
   const std::int64_t batch_size_;  // rows per data rank
   const TextData text_;
   const dist::data::TextDataset train_, validation_;

@@ -85,6 +85,7 @@ std::string about_foreign(const std::filesystem::path& file, const ForeignModel&
 }  // namespace
 
 Checkpoint checkpoint_of(const std::filesystem::path& file, const TrainOptions& options, std::string* about) {
+  if (std::filesystem::is_directory(file)) return Checkpoint(file);
   expect_no_pickle(file);
   const nn::StateDict dict = nn::load_safetensors(file);
   const auto is_ours = [](const nn::NamedTensor& named) { return named.name.starts_with("run."); };

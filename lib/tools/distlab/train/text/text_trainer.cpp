@@ -11,11 +11,13 @@
 #include "dist/nn/adam.h"
 #include "dist/nn/clip_grad_norm.h"
 #include "dist/nn/random.h"
+#include "dist/parallel/checkpoint/sharded_checkpoint.h"
 
 #include "distlab/file_text.h"
 #include "distlab/train/devices.h"
 #include "distlab/train/finite.h"
 #include "distlab/train/text/generate.h"
+#include "distlab/train/text/other_kind.h"
 #include "distlab/train/text/text_model.h"
 #include "distlab/train/text/text_schedule.h"
 #include "distlab/train/weights/export.h"
@@ -42,6 +44,7 @@ std::unique_ptr<nn::Module> make_gpt(const nn::GptOptions& gpt, const TrainOptio
 
 TextTrainer::TextTrainer(const TrainOptions& options)
     : options_(with_model_of_file(options)),
+      is_in_folder_(options.resume && dist::has_sharded(options.checkpoint)),
       batch_size_(options.batch_size.value_or(default_text_batch)),
       rank_(dist::get_rank()),
       ranks_(dist::get_world_size()),
@@ -69,7 +72,8 @@ TextTrainer::TextTrainer(const TrainOptions& options)
       return enqueue_step(inputs, targets);
     });
   if (options.text.sample) text_.vocabulary.encode(*options.text.sample, "the prompt");  // or throws
-  if (rank_ == 0 && !options.checkpoint.empty()) check_output("--checkpoint", options.checkpoint);
+  if (rank_ == 0 && !options.checkpoint.empty() && !is_in_folder_)
+    check_output("--checkpoint", options.checkpoint);
   if (rank_ == 0 && !options.plot.empty()) check_output_folder("--plot", options.plot);
   if (rank_ == 0 && !options.text.export_to.empty()) check_output("--export", options.text.export_to);
   if (options.resume) {
@@ -104,9 +108,7 @@ StepResult TextTrainer::run() {
                                options_.checkpoint);
       narrator_.end(result);
     }
-    if (rank_ == 0 && !options_.checkpoint.empty())
-      save_checkpoint(options_.checkpoint, model(), scheme_->optimizer(), settings(),
-                      state_of(text_.vocabulary));
+    if (!options_.checkpoint.empty()) save();
     if (!ending_.is_agreed()) continue;
     narrator_.say(ending_.words(fmt::format("step {}", done_), options_.checkpoint.string()));
     return result;
@@ -208,9 +210,18 @@ RunSettings TextTrainer::settings() const {
   return all;
 }
 
+void TextTrainer::save() {
+  const auto& file = options_.checkpoint;
+  if (is_in_folder_)
+    return save_as_folder(file, model(), scheme_->optimizer(),
+                          run_pieces(settings(), state_of(text_.vocabulary)));
+  if (rank_ == 0)
+    save_checkpoint(file, model(), scheme_->optimizer(), settings(), state_of(text_.vocabulary));
+}
+
 // Every rank reads the file, which must be in a place that all of them can read.
 void TextTrainer::resume() {
-  if (!std::filesystem::exists(options_.checkpoint)) {
+  if (!is_in_folder_ && !std::filesystem::exists(options_.checkpoint)) {
     narrator_.say(fmt::format("{} does not exist yet: training starts from the beginning",
                               options_.checkpoint.string()));
     return;
@@ -225,7 +236,7 @@ void TextTrainer::resume() {
   const std::string change = checkpoint.expect(settings());
   checkpoint.expect(dtype_of(options_.text));
   checkpoint.restore(model());
-  checkpoint.restore(scheme_->optimizer());
+  checkpoint.restore(scheme_->optimizer(), model());
   done_ = checkpoint.setting("steps_done");
   narrator_.say(fmt::format("continuing after step {}, from {}", done_, options_.checkpoint.string()));
   if (!change.empty()) narrator_.say(change);

@@ -38,10 +38,12 @@ class TextTrainer {
   double validation_loss();
   RunSettings settings() const;
   dist::nn::GPT& model() { return static_cast<dist::nn::GPT&>(scheme_->model()); }
+  void save();  // collective
   void resume();
   void finish();
 
   const TrainOptions options_;
+  const bool is_in_folder_;  // the checkpoint that a resumed run has found is that of a mesh
   const std::int64_t batch_size_;
   const int rank_, ranks_;
   const dist::Device device_;

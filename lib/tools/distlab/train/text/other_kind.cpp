@@ -1,0 +1,93 @@
+#include "distlab/train/text/other_kind.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+#include "dist/core/fail.h"
+#include "dist/group/process_group.h"
+#include "dist/nn/adam.h"
+#include "dist/parallel/checkpoint/sharded_checkpoint.h"
+
+#include "distlab/train/text/text_schedule.h"
+
+namespace distlab {
+
+namespace fs = std::filesystem;
+namespace nn = dist::nn;
+
+namespace {
+
+// The same on one rank.
+struct Whole {
+  nn::GPT model;
+  nn::AdamW optimizer;
+  explicit Whole(const nn::GptOptions& gpt)
+      : model(gpt), optimizer(nn::decay_groups(model.parameters()), text_adamw) {}
+};
+
+dist::Pieces pieces_of(const OnMesh& run) {
+  dist::Pieces all = run.model.pieces(), more = run.model.pieces(run.optimizer);
+  std::ranges::move(more, std::back_inserter(all));
+  return all;
+}
+
+void write(const fs::path& file, const fs::path& parts, const nn::GptOptions& gpt,
+           const RunSettings& settings, const nn::StateDict& more) {
+  Whole whole(gpt);
+  dist::load_sharded(parts, dist::all_pieces_of(whole.model, whole.optimizer));
+  save_checkpoint(file, whole.model, whole.optimizer, settings, more);
+}
+
+}  // namespace
+
+dist::Pieces run_pieces(const RunSettings& settings, const nn::StateDict& more) {
+  dist::Pieces pieces;
+  for (const auto& [name, value] : settings)
+    pieces.push_back({"run." + name, dist::tensor<std::int64_t>({value}), {1}, {0}});
+  for (const auto& [name, tensor] : more)
+    pieces.push_back({"run." + name, tensor, tensor.shape(), dist::Shape(tensor.shape().size(), 0)});
+  return pieces;
+}
+
+void save_as_folder(const fs::path& folder, nn::Module& model, nn::Optimizer& optimizer,
+                    const dist::Pieces& run) {
+  dist::Pieces all = dist::all_pieces_of(model, optimizer);
+  all.insert(all.end(), run.begin(), run.end());
+  dist::save_sharded(folder, all);
+}
+
+void save_as_file(const fs::path& file, const OnMesh& run, const RunSettings& settings,
+                  const nn::StateDict& more) {
+  const fs::path parts = file.string() + ".parts";
+  dist::save_sharded(parts, pieces_of(run));
+  std::string problem;
+  if (dist::get_rank() == 0) {
+    try {
+      write(file, parts, run.gpt, settings, more);
+    } catch (const std::exception& error) {
+      problem = error.what();
+    }
+    std::error_code ignored;
+    fs::remove_all(parts, ignored);
+  }
+  dist::broadcast_object(problem, 0);
+  if (!problem.empty()) dist::fail(dist::Errc::resource, "{}", problem);
+}
+
+void restore_from_file(const Checkpoint& checkpoint, const OnMesh& run) {
+  Whole whole(run.gpt);
+  checkpoint.restore(whole.model);
+  checkpoint.restore(whole.optimizer, whole.model);
+  const dist::Pieces all = dist::all_pieces_of(whole.model, whole.optimizer);
+  for (const dist::Piece& piece : pieces_of(run)) {
+    std::int64_t copied = 0;
+    for (const dist::Piece& from : all)
+      if (from.name == piece.name && from.whole == piece.whole) copied += dist::copy_common(from, piece);
+    if (copied != piece.data.numel())
+      dist::fail(dist::Errc::invalid_argument, "the checkpoint lacks \"{}\"; is it of another model?",
+                 piece.name);
+  }
+}
+
+}  // namespace distlab
