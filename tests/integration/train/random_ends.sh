@@ -47,7 +47,7 @@ for kind in file mesh; do
       case $how in
         0) kill -TERM $pid 2> /dev/null ;;
         1) kill -KILL $pid 2> /dev/null ;;
-        3) mv work away; sleep 0.2; if [[ -d work ]]; then cp -r work/. away; rm -rf work; fi; mv away work ;;
+        3) mv work away; sleep 0.2; if [[ -d work ]]; then cp -r work/. away 2> /dev/null; rm -rf work; fi; mv away work ;;
       esac
       wait $pid 2> /dev/null
       status=$?
