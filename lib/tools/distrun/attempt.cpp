@@ -98,10 +98,7 @@ Outcome Attempt::run() {
     }
     obey_signals();
     collect_ended();
-    if (auto news = watcher_.news()) {
-      outcome_.elsewhere = *news;
-      *news == a_node_joins ? stop(SIGTERM) : wait_for_reports();
-    }
+    if (auto news = watcher_.news()) obey_news(*news);
     stop_if_output_broke();
     advance();
   }
@@ -239,6 +236,14 @@ void Attempt::stop_if_output_broke() {
   else
     outcome_.output_error = stage_.out.error();
   stop(SIGTERM);
+}
+
+// All nodes have agreed that the attempt ends. Ranks that are being stopped already have the time that they
+// were promised.
+void Attempt::obey_news(const std::string& news) {
+  outcome_.elsewhere = news;
+  if (news != a_node_joins) return wait_for_reports();
+  if (phase_ < Phase::stopping) stop(SIGTERM);
 }
 
 void Attempt::wait_for_reports() {

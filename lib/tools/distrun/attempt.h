@@ -79,6 +79,7 @@ class Attempt {
   void obey(int number);
   void pause();
   void stop_if_output_broke();
+  void obey_news(const std::string& news);
   void wait_for_reports();
   void advance();
   void stop(int number);

@@ -32,16 +32,13 @@ Nodes::Nodes(const Options& options, Outlet& err)
   place_.store_address = meeting_.address();
 }
 
-void Nodes::join(const Options& options) {
+bool Nodes::join(const Options& options) {
   if (options.is_elastic()) return meet(options);
   take_number(options);
   agree_on_ranks(options);
-  agree_on_master(options, [this](const std::string& name) { return key(name); });
-}
-
-std::string Board::key(const std::string& name) const { return fmt::format("distrun/{}/{}", run_id, name); }
-std::string Board::key(int attempt, const std::string& name) const {
-  return fmt::format("distrun/{}/attempt{}/{}", run_id, attempt, name);
+  if (const auto lost = agree_on_master(options, [this](const std::string& name) { return key(name); }))
+    fail(Errc::connection, "distrun: {}", *lost);
+  return true;
 }
 
 void Nodes::take_number(const Options& options) {
@@ -114,8 +111,8 @@ void Nodes::agree_on_ranks(const Options& options) {
 }
 
 // Node 0 decides where rank 0 may listen.
-void Nodes::agree_on_master(const Options& options,
-                            const std::function<std::string(const std::string&)>& key_of) {
+std::optional<std::string> Nodes::agree_on_master(
+    const Options& options, const std::function<std::string(const std::string&)>& key_of) {
   const bool alone = place_.nodes == 1;
   if (place_.node_rank == 0) {
     std::string address = !options.master_addr.empty()                    ? options.master_addr
@@ -124,15 +121,25 @@ void Nodes::agree_on_master(const Options& options,
                           : meeting_.is_kept_here() || meeting_.is_here() ? bare_host(options.endpoint_host)
                                                                           : host_name();
     const bool port_is_ours =
-        !alone && options.master_port == options.endpoint_port;  // the store listens there
+        options.nodes > 1 && options.master_port == options.endpoint_port;  // the store listens there
     const int port = options.master_port != 0 && !port_is_ours ? options.master_port : free_port();
     store_->set(key_of("master_addr"), address);
     store_->set(key_of("master_port"), std::to_string(port));
   }
   const Deadline deadline = after_s(options.join_timeout_s);
+  while (!board_.has(key_of("master_port"))) {
+    if (auto lost = board_.lost_node()) return lost;
+    if (deadline.passed())
+      fail(Errc::timeout, "distrun: node 0 did not say within {} s where rank 0 listens",
+           options.join_timeout_s);
+    pause();
+  }
   place_.master_addr = store_->get_text(key_of("master_addr"), deadline);
   place_.master_port = std::stoi(store_->get_text(key_of("master_port"), deadline));
+  return std::nullopt;
 }
+
+void Nodes::pause() const { std::this_thread::sleep_for(std::chrono::duration<double>(interval_s_)); }
 
 void Nodes::report_end(int attempt, int rank) {
   background_.post([store = store_, size = place_.world_size, attempt, rank] {
@@ -143,9 +150,10 @@ void Nodes::report_end(int attempt, int rank) {
 void Nodes::report_failure(int attempt, const dist::RankFailure& failure) {
   background_.post([board = board_, attempt, failure] {
     const std::string text = fmt::format("rank {}: {}", failure.rank, failure.what);
-    dist::cancel_rendezvous(board.store, attempt, text);
-    if (board.nodes == 1) return;
     try {
+      if (board.most > 1) board.decide(attempt, End::failed);
+      dist::cancel_rendezvous(board.store, attempt, text);
+      if (board.nodes == 1) return;
       publish(*board.store, board.key(attempt, "failures"), {board.node_rank, failure});
     } catch (const dist::Error&) {
       // see tell()
@@ -184,68 +192,28 @@ void Nodes::report_stop(int attempt, const std::string& why) {
   background_.is_done_by(after_s(2));
 }
 
-void Board::tell(int attempt, const std::string& what) const {
-  if (nodes == 1) return;
-  try {
-    const std::string text = fmt::format("node {}: {}", node_rank, what);
-    store->compare_set(key(attempt, "failure"), {}, dist::to_bytes(text));
-  } catch (const dist::Error&) {
-    // the node that hosted the store is gone; every node notices that by itself
-  }
-}
-
-std::optional<std::string> Board::lost_node() const {
-  for (int node = 0; node < nodes; ++node) {
-    const std::string gone = key("gone" + members[static_cast<std::size_t>(node)]);
-    if (node != node_rank && store->check(std::span(&gone, 1))) {
-      return fmt::format("node {} is lost: its distrun has ended", node);
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string> Board::failure_elsewhere(int attempt) const {
-  if (most == 1) return std::nullopt;
-  try {
-    const std::string failure = key(attempt, "failure");
-    if (!store->check(std::span(&failure, 1))) {
-      auto lost = lost_node();
-      return !lost && is_joined(attempt) ? std::string(a_node_joins) : lost;
-    }
-    const std::string what = store->get_text(failure, after_s(1));
-    if (what.starts_with(fmt::format("node {}:", node_rank)))
-      return std::nullopt;  // the first failure was on this node
-    return what;
-  } catch (const dist::Error& error) {
-    return fmt::format("the node that hosts the store is lost ({})", error.what());
-  }
-}
-
-bool Board::all_have(int attempt, const std::string& mark) const {
-  std::vector<std::string> marks;
-  for (int node = 0; node < nodes; ++node) marks.push_back(key(attempt, fmt::format("{}{}", mark, node)));
-  return store->check(marks);
-}
-
-bool Nodes::finish(int attempt) {
-  if (place_.nodes == 1) return true;
+std::optional<std::string> Nodes::finish(int attempt) {
+  if (board_.most == 1) return std::nullopt;
   try {
     store_->set(board_.key(attempt, fmt::format("done{}", place_.node_rank)), "1");
-    while (!board_.all_have(attempt, "done")) {
-      if (board_.failure_elsewhere(attempt)) return board_.all_have(attempt, "done");
-      std::this_thread::sleep_for(std::chrono::duration<double>(interval_s_));
+    const auto is_finished = [&] {  // one node alone has ended well, even if another one has just come
+      return board_.nodes == 1 || board_.decide(attempt, End::finished) == End::finished;
+    };
+    while (!board_.all_have(attempt, "done") || !is_finished()) {
+      if (auto why = board_.failure_elsewhere(attempt)) return why;
+      pause();
     }
-    return true;
-  } catch (const dist::Error&) {
-    return false;
+    store_->compare_set(key("over"), {}, dist::to_bytes(has_finished));
+    return std::nullopt;
+  } catch (const dist::Error& error) {
+    return fmt::format("the node that hosts the store is lost ({})", error.what());
   }
 }
 
 bool Nodes::regroup(const Options& options, int attempt) {
   if (options.is_elastic()) {
     try {
-      meet(options);
-      return true;
+      return meet(options);
     } catch (const dist::Error& error) {
       err_.say(fmt::format("{}; the ranks are not restarted", error.what()));
       return false;
@@ -261,7 +229,7 @@ bool Nodes::regroup(const Options& options, int attempt) {
         err_.say(fmt::format("{}; the ranks are not restarted", *lost));
         return false;
       }
-      std::this_thread::sleep_for(std::chrono::duration<double>(interval_s_));
+      pause();
     }
     return true;
   } catch (const dist::Error&) {

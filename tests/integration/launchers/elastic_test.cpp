@@ -1,0 +1,263 @@
+// Nodes that come and go: distruns with --nnodes least:most, that meet on loopback.
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "dist/store/tcp_store.h"
+
+#include "distrun/machine.h"
+#include "distrun_shell.h"
+
+namespace {
+
+using namespace dist_test;
+using Words = std::vector<std::string>;
+
+dist::Deadline soon() { return dist::Deadline::after(std::chrono::seconds(20)); }
+
+void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+
+Words operator+(Words a, const Words& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+// A program that says its size, and stays until it is told to end or there are three ranks.
+const std::string stays =
+    "echo rank $RANK of $WORLD_SIZE, attempt $TORCHELASTIC_RESTART_COUNT; trap 'exit 0' TERM; "
+    "[ $WORLD_SIZE = 3 ] && exit 0; sleep 60 & wait";
+// Says so in the first attempt; what follows is done there only.
+const std::string once = "[ $TORCHELASTIC_RESTART_COUNT = 0 ] || exit 0; echo ready; ";
+
+class Elastic : public testing::Test {
+ protected:
+  ~Elastic() override { std::filesystem::remove_all(folder_); }
+  Words node(const std::string& nodes, const Words& more = {}, const std::string& script = stays) const {
+    return Words{DISTRUN, "--nnodes", nodes, "--rdzv-endpoint", endpoint_} + more + Words{"sh", "-c", script};
+  }
+  // A name that ranks use as a signal: [ -e NAME ].
+  std::string file(const std::string& name) const { return folder_ + "/" + name; }
+  std::string until(const std::string& name) const {
+    return fmt::format("until [ -e {} ]; do sleep 0.02; done; ", file(name));
+  }
+  void touch(const std::string& name) const { std::ofstream(file(name)).flush(); }
+
+  const std::string folder_ = temporary_folder();
+  const std::string endpoint_ = fmt::format("127.0.0.1:{}", distrun::free_port());
+  const Words soon_enough{"--rdzv-conf", "last_call_timeout=0"};
+  const Words host{"--rdzv-conf", "is_host=1"}, guest{"--rdzv-conf", "is_host=0"};
+};
+
+// The test hosts the store.
+class ElasticStore : public Elastic {
+ protected:
+  std::shared_ptr<dist::Store> reach(const dist::LastWill& will = {}) const {
+    return dist::make_tcp_store(server_.address(), token, soon(), will);
+  }
+  static std::string key(const std::string& name) { return "distrun/none/" + name; }
+  // Node 0, which the test plays, and a real node with this script begin the first attempt.
+  void begin_with(const Words& real) {
+    ghost_ = reach({key("gone0"), "ghost"});
+    ghost_->set(key("nnodes"), "1:2");
+    ghost_->add(key("names"), 1);
+    ghost_->add(key("attempt0/arrived"), 1);
+    ghost_->set(key("attempt0/member0"), "0 1 default");
+    real_ = std::make_unique<Running>(real);
+    ghost_->get(key("attempt0/member1"), soon());
+    ghost_->set(key("attempt0/closed"), "0 0 1");
+  }
+
+  static constexpr const char* token = "distrun:none";
+  dist::StoreServer server_{"tcp://" + endpoint_, token};
+  std::shared_ptr<dist::Store> ghost_;
+  std::unique_ptr<Running> real_;
+};
+
+TEST_F(Elastic, ANodeThatComesLaterTakesPart) {
+  Running a(node("1:2", soon_enough));
+  ASSERT_TRUE(a.wait_for_output("rank 0 of 1, attempt 0"));
+  Running b(node("1:2", {"--nproc-per-node", "2"}));
+  const Ran first = a.wait(20), second = b.wait(20);
+  EXPECT_EQ(first.code, 0) << first.err;
+  EXPECT_EQ(second.code, 0) << second.err;
+  EXPECT_TRUE(contains(first.err, "another node joins the job: starting all ranks again")) << first.err;
+  EXPECT_TRUE(contains(second.err, "is running; it starts again with this node")) << second.err;
+  const std::string both = first.out + second.out;
+  for (const int rank : {0, 1, 2})
+    EXPECT_TRUE(contains(both, fmt::format("rank {} of 3, attempt 1", rank))) << both;
+}
+
+TEST_F(Elastic, TheRestGoesOnWhenANodeIsLostAndAnotherTakesItsPlace) {
+  Running a(node("1:3", {"--max-restarts", "1", "--rdzv-conf", "is_host=1,last_call_timeout=0"}));
+  ASSERT_TRUE(a.wait_for_output("rank 0 of 1, attempt 0"));
+  Running b(node("1:3", {"--rdzv-conf", "is_host=0"}));
+  ASSERT_TRUE(a.wait_for_output("of 2, attempt 1") && b.wait_for_output("of 2, attempt 1"));
+  b.send_signal(SIGKILL);
+  ASSERT_TRUE(a.wait_for_output("rank 0 of 1, attempt 2"));
+  Running c(node("1:3", {"--nproc-per-node", "2"}));  // it costs no restart
+  const Ran first = a.wait(20), third = c.wait(20);
+  EXPECT_EQ(first.code, 0) << first.err;
+  EXPECT_EQ(third.code, 0) << third.err;
+  EXPECT_TRUE(contains(first.err, "is lost: its distrun has ended; restarting all ranks (1 of 1)"))
+      << first.err;
+  EXPECT_TRUE(contains(first.out + third.out, "of 3, attempt 3")) << first.out << third.out;
+}
+
+TEST_F(Elastic, FailuresAreCountedAndTooFewNodesAreSaid) {
+  const Ran ran = run_program(
+      node("1:2", {"--max-restarts", "1", "--grace-period", "0.2", "--rdzv-conf", "last_call_timeout=0"},
+           "exit 7"));
+  EXPECT_EQ(ran.code, 7);
+  EXPECT_TRUE(contains(ran.err, "restarting all ranks (1 of 1)")) << ran.err;
+  const Ran alone = run_program(node("2:3", {"--rdzv-conf", "join_timeout=1"}));
+  EXPECT_EQ(alone.code, 1);
+  EXPECT_TRUE(contains(alone.err, "only 1 of at least 2 nodes arrived")) << alone.err;
+}
+
+// Ranks that get SIGTERM break the collectives of the others, whose nodes look for joins too late.
+TEST_F(Elastic, AJoinIsNotTheFailureThatItCauses) {
+  const std::string told = fmt::format("trap 'touch {}; sleep 0.3; exit 0' TERM; ", file("told"));
+  Running a(node("2:3", soon_enough + Words{"--monitor-interval", "0.05"},
+                 once + told + "while :; do sleep 0.02; done"));
+  Running b(node("2:3", soon_enough + Words{"--monitor-interval", "1"}, once + until("told") + "exit 9"));
+  ASSERT_TRUE(a.wait_for_output("ready") && b.wait_for_output("ready"));
+  Running c(node("2:3", {}, "exit 0"));
+  const Ran first = a.wait(20), second = b.wait(20), third = c.wait(20);
+  EXPECT_EQ(first.code, 0) << first.err;
+  EXPECT_EQ(second.code, 0) << second.err;
+  EXPECT_EQ(third.code, 0) << third.err;
+  EXPECT_TRUE(contains(second.err, "another node joins the job: starting all ranks again")) << second.err;
+}
+
+TEST_F(Elastic, ACrashIsNotAJoin) {
+  const std::string script = "if [ $RANK = 0 ]; then echo dying; exit 3; fi; trap '' TERM; sleep 1; exit 4";
+  Running a(node("1:2", soon_enough + Words{"--nproc-per-node", "2"}, script));
+  ASSERT_TRUE(a.wait_for_output("dying"));
+  sleep_ms(200);
+  Running c(node("1:2"));
+  const Ran first = a.wait(20), second = c.wait(20);
+  EXPECT_EQ(first.code, 3);
+  EXPECT_TRUE(contains(first.err, "rank 0 failed: exit code 3")) << first.err;
+  EXPECT_EQ(second.code, 1);
+  EXPECT_TRUE(contains(second.err, "has ended: ")) << second.err;
+}
+
+TEST_F(Elastic, ASpareIsThereLongAfterItsJoinTimeout) {
+  const Words more{"--max-restarts", "1", "--grace-period", "0.2"};
+  Running a(node("1:2", host + more, once + "sleep 60")), b(node("1:2", guest + more, once + "sleep 60"));
+  ASSERT_TRUE(a.wait_for_output("ready") && b.wait_for_output("ready"));
+  Running c(node("1:2", {"--rdzv-conf", "is_host=0,join_timeout=1"}, "echo rank $RANK of $WORLD_SIZE"));
+  sleep_ms(1600);
+  b.send_signal(SIGKILL);
+  const Ran first = a.wait(20), third = c.wait(20);
+  EXPECT_EQ(first.code, 0) << first.err;
+  EXPECT_EQ(third.code, 0) << third.err;
+  EXPECT_TRUE(contains(third.out, "rank 1 of 2")) << third.out << third.err;
+  EXPECT_TRUE(contains(third.err, "is running on 2 nodes; this one waits until one of them is lost"))
+      << third.err;
+}
+
+// One node's ranks end at once, the other's later: a spare must not take that node's place.
+TEST_F(Elastic, NoRankStartsWhileOneOfTheLastAttemptRuns) {
+  const std::string next = fmt::format(
+      "if [ $TORCHELASTIC_RESTART_COUNT = 1 ]; then [ -e {} ] && echo saved; exit 0; fi; echo ready; ",
+      file("saved"));
+  const Words more{"--max-restarts", "1"};
+  Running a(node("1:2", host + more, next + until("go") + "sleep 1; touch " + file("saved") + "; exit 1"));
+  Running b(node("1:2", guest + more, next + until("go") + "exit 1"));
+  ASSERT_TRUE(a.wait_for_output("ready") && b.wait_for_output("ready"));
+  Running c(node("1:2", guest + more, next));
+  sleep_ms(500);
+  touch("go");
+  const Ran first = a.wait(20), second = b.wait(20), spare = c.wait(20);
+  EXPECT_EQ(first.code, 0) << first.err;
+  EXPECT_EQ(second.code, 0) << second.err;
+  EXPECT_TRUE(contains(first.out, "saved") && contains(second.out, "saved")) << first.out << second.out;
+  EXPECT_EQ(spare.code, 0) << spare.err;
+  EXPECT_TRUE(contains(spare.err, "has ended, and did not need this node")) << spare.err;
+  EXPECT_EQ(spare.out, "");
+}
+
+TEST_F(Elastic, TheHostOfTheStoreMayBeStopped) {
+  const Words more{"--max-restarts", "1", "--grace-period", "0.2"};
+  Running a(node("1:2", host + more)), b(node("1:2", guest + more));
+  ASSERT_TRUE(a.wait_for_output("of 2, attempt 0") && b.wait_for_output("of 2, attempt 0"));
+  a.send_signal(SIGTERM);
+  const Ran first = a.wait(20), second = b.wait(20);
+  EXPECT_EQ(first.code, 128 + SIGTERM) << first.err;
+  EXPECT_EQ(second.code, 1);
+  EXPECT_LT(first.seconds, 10);
+  EXPECT_TRUE(contains(second.err, "the node that hosts its store leaves; the ranks are not restarted"))
+      << second.err;
+}
+
+TEST_F(Elastic, APortThatTheStoreHasIsNotGivenToRank0) {
+  const std::string port = endpoint_.substr(endpoint_.find(':') + 1);
+  const Ran ran =
+      run_program(node("1:2", soon_enough + Words{"--master-port", port}, "echo port $MASTER_PORT."));
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_TRUE(contains(ran.out, "port ") && !contains(ran.out, "port " + port + ".")) << ran.out;
+}
+
+// The job has used up more restarts than the node that came last allows.
+TEST_F(Elastic, FewerRestartsOnALateNodeAreAnEnd) {
+  Running a(node(
+      "1:2", {"--max-restarts", "1", "--grace-period", "0.2", "--rdzv-conf", "is_host=1,last_call_timeout=0"},
+      "[ $TORCHELASTIC_RESTART_COUNT = 0 ] && exit 7; echo stays; trap 'exit 0' TERM; sleep 60 & wait"));
+  ASSERT_TRUE(a.wait_for_output("stays"));
+  Running c(node("1:2", guest + Words{"--grace-period", "0.2"}, "exit 9"));
+  const Ran first = a.wait(20), third = c.wait(20);
+  EXPECT_EQ(first.code, 1) << first.err;
+  EXPECT_EQ(third.code, 9) << third.err;
+}
+
+TEST_F(ElasticStore, ASpareEndsWithTheJob) {
+  for (const bool is_lost : {false, true}) {
+    const std::string job = fmt::format("job{}", is_lost);
+    const Words flags = guest + Words{"--rdzv-id", job};
+    const std::vector<std::string> environment{"DIST_JOB_TOKEN=" + std::string(token)};
+    const std::string script = "echo ready; " + until("end" + job);
+    Running a(node("1:2", flags, script), environment), b(node("1:2", flags, script), environment);
+    ASSERT_TRUE(a.wait_for_output("ready") && b.wait_for_output("ready"));
+    Running c(node("1:2", flags, script), environment);
+    reach()->get("distrun/" + job + "/attempt0/waiting", soon());
+    if (is_lost) a.send_signal(SIGKILL), b.send_signal(SIGKILL);
+    touch("end" + job);
+    const Ran spare = c.wait(20);
+    EXPECT_EQ(spare.code, is_lost ? 1 : 0) << spare.err;
+    EXPECT_TRUE(
+        contains(spare.err, is_lost ? "has ended: all its nodes have left" : "did not need this node"))
+        << spare.err;
+  }
+}
+
+TEST_F(ElasticStore, ANodeThatIsLostBeforeTheRanksStartCostsNothing) {
+  begin_with(node("1:2", guest, "echo rank $RANK of $WORLD_SIZE, attempt $TORCHELASTIC_RESTART_COUNT"));
+  sleep_ms(200);
+  ghost_.reset();
+  const Ran ran = real_->wait(20);
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_TRUE(contains(ran.out, "rank 0 of 1, attempt 1")) << ran.out;
+}
+
+// One node learns first that all ranks have ended, or that another node waits.
+TEST_F(ElasticStore, NodesAgreeOnWhyAnAttemptEnds) {
+  begin_with(node("1:2", guest, "exit 0"));
+  ghost_->set(key("attempt0/master_addr"), "127.0.0.1");
+  ghost_->set(key("attempt0/master_port"), "1");
+  ghost_->get(key("attempt0/done1"), soon());
+  ghost_->set(key("attempt0/why"), "finished");
+  ghost_->add(key("attempt0/waiting"), 1);
+  sleep_ms(300);
+  ghost_->set(key("attempt0/done0"), "1");
+  const Ran ran = real_->wait(20);
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_FALSE(contains(ran.err, "again")) << ran.err;
+  EXPECT_EQ(ghost_->get_text(key("over"), soon()), "finished");
+}
+
+}  // namespace
