@@ -116,8 +116,7 @@ int run_attempts(const Stage& stage, const Command& command) {
     } else if (wait_unguarded(stage.signals, [&] { return stage.nodes.agrees_to_join(attempt); })) {
       if (!outcome.failed.empty()) stage.err.say(one_line(first_failure(outcome)));
       stage.err.say(fmt::format("{}: starting all ranks again", a_node_joins));
-      if (wait_unguarded(stage.signals, [&] { return stage.nodes.regroup(stage.options, attempt); }))
-        continue;
+      if (wait_unguarded(stage.signals, [&] { return stage.nodes.regroup(stage.options); })) continue;
     } else if (stage.nodes.restarts() >= most) {
       const std::string lost = stage.nodes.lost_node();
       if (!lost.empty()) stage.err.say(lost);
@@ -128,8 +127,7 @@ int run_attempts(const Stage& stage, const Command& command) {
       stage.err.say(fmt::format("{}; restarting all ranks ({} of {})",
                                 elsewhere.empty() ? one_line(first_failure(outcome)) : elsewhere,
                                 stage.nodes.restarts() + 1, most));
-      if (wait_unguarded(stage.signals, [&] { return stage.nodes.regroup(stage.options, attempt); }))
-        continue;
+      if (wait_unguarded(stage.signals, [&] { return stage.nodes.regroup(stage.options); })) continue;
     }
     return exit_code(outcome);
   }

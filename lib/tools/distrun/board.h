@@ -23,10 +23,8 @@ struct Board {
   std::shared_ptr<dist::Store> store;
   std::string run_id;
   int node_rank = 0, nodes = 1;
-  int most = 1;  // more than `nodes`: another one may join
-  // What each node calls itself in the names of keys: its number, or where nodes come and go, a word that it
-  // keeps.
-  std::vector<std::string> members;
+  int most = 1;                      // more than `nodes`: another one may join
+  std::vector<std::string> members;  // what each node calls itself in the names of keys: a word that it keeps
 
   std::string key(const std::string& name) const;
   std::string key(int attempt, const std::string& name) const;

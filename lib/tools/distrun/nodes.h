@@ -3,7 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,33 +63,32 @@ class Nodes {
   bool agrees_to_join(int attempt);
   // Call it before a restart: it blocks until the ranks of all nodes have ended; where nodes come and go,
   // until there are enough again. Returns false, and says why, when that cannot be.
-  bool regroup(const Options& options, int attempt);
+  bool regroup(const Options& options);
 
  private:
-  // Where nodes come and go (elastic.cpp).
+  void take_name(const Options& options);
+  bool agree_on_master(const Options& options);  // false: a node is lost
+
+  // The rounds (rounds.cpp).
   struct Member;
   struct Round;
   bool meet(const Options& options);
-  void take_name(const Options& options);
   int arrive(const Options& options);
   void end_round();
+  std::optional<Member> member(int attempt, int arrival) const;
   std::vector<Member> present(int attempt) const;
   std::optional<Round> closed(int attempt) const;
   bool may_close(const Options& options, const std::vector<Member>& here, dist::Deadline& last_call) const;
+  static std::vector<Member> in_order(const std::vector<Member>& here);
   void close(const Options& options, std::vector<Member> here);
   std::optional<Round> wait_for_round(const Options& options, int arrival);
+  [[noreturn]] void say_who_is_missing(const Options& options) const;
   bool take_place(const Round& round, int arrival);
   bool wait_for_next_round(const Options& options, const Round& round);
   bool is_over() const;
+  void wait_for(const std::string& key) const;  // for a moment
   void wait_until_all_are_gone();
 
-  void take_number(const Options& options);
-  void wait_for_all(const Options& options, const std::vector<std::string>& sizes, dist::Deadline deadline);
-  void agree_on_ranks(const Options& options);
-  // Returns which node is lost, if that makes it impossible. `key_of`: the names of the two keys.
-  std::optional<std::string> agree_on_master(const Options& options,
-                                             const std::function<std::string(const std::string&)>& key_of);
-  void pause() const;
   std::string key(const std::string& name) const { return board_.key(name); }
 
   Place place_;
@@ -101,7 +99,8 @@ class Nodes {
   Board board_;
   std::shared_ptr<dist::Store>& store_ = board_.store;
   Background background_;
-  std::string name_;  // of this node, where nodes come and go
+  std::string name_;  // of this node
+  int number_ = -1;   // the node number that it must have; -1: any
 };
 
 }  // namespace distrun

@@ -1,15 +1,16 @@
-// Jobs whose nodes come and go (--nnodes 1:4), as torchrun's elastic agent has them. The attempts are rounds:
-// each begins with a meeting of those that are there. The first of them that is still alive closes the
-// meeting: not before every living member of the round before has come, because its ranks run until then; at
-// once if those that waited have come as well; and otherwise some time after there are enough. A node that
-// comes later says that it waits, and the others, who look for that, end their ranks and meet again. Members
-// stay members: only what they leave free goes to others. The keys of a round:
+// The attempts of a job are rounds: each begins with a meeting of the nodes that are there. The first of them
+// that is still alive closes the meeting: not before every living member of the round before has come,
+// because its ranks run until then; at once if all come; and otherwise, where nodes come and go (--nnodes
+// 1:4, as torchrun's elastic agent has them), some time after there are enough. A node that comes later says
+// that it waits, and the others, who look for that, end their ranks and meet again. Members stay members:
+// only what they leave free goes to others. The keys of a round:
 //   distrun/ID/attemptN/arrived   how many have come
-//   .../memberK                   who was number K: "NAME SIZE ROLE"
+//   .../memberK                   who was number K: "NAME SIZE NUMBER ROLE"
 //   .../closed                    "RESTARTS K K K": who takes part, in the order of their node numbers
 //   .../waiting                   how many came too late
 //   .../why                       why it ended (board.h)
 // and of the job:
+//   distrun/ID/round              its newest round
 //   distrun/ID/over               that no round will follow: "finished", or that the host of the store leaves
 #include <algorithm>
 #include <chrono>
@@ -18,11 +19,10 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
+#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 
-#include "machine.h"
 #include "nodes.h"
 
 namespace distrun {
@@ -32,19 +32,25 @@ using dist::Deadline;
 using dist::Errc;
 using dist::fail;
 
+constexpr auto between_looks = std::chrono::milliseconds(100);
 constexpr double goodbye_s = 30;  // the host of the store waits no longer for the other nodes
+
+std::string how_many(const Options& options) {
+  return fmt::format("{}{} nodes", options.is_elastic() ? "at least " : "", options.least_nodes);
+}
 
 }  // namespace
 
 struct Nodes::Member {
   int arrival = 0;
   std::string name, role;
-  int size = 0;
+  int size = 0, number = -1;  // -1: any
 
   static Member parse(int arrival, const std::string& text) {
     std::istringstream in(text);
-    Member member{arrival, "", "", 0};
-    in >> member.name >> member.size >> std::ws;
+    Member member;
+    member.arrival = arrival;
+    in >> member.name >> member.size >> member.number >> std::ws;
     std::getline(in, member.role);
     return member;
   }
@@ -58,10 +64,6 @@ struct Nodes::Round {
 };
 
 bool Nodes::meet(const Options& options) {
-  if (name_.empty())
-    take_name(options);
-  else
-    end_round();
   while (true) {
     const int arrival = arrive(options);
     const auto round = wait_for_round(options, arrival);
@@ -71,34 +73,20 @@ bool Nodes::meet(const Options& options) {
       if (!wait_for_next_round(options, *round)) return false;
       continue;
     }
-    const auto lost =
-        agree_on_master(options, [this](const std::string& name) { return board_.key(attempt_, name); });
-    if (!lost) return true;
-    board_.decide(attempt_, End::joins);  // no rank has run, so it is no failure of theirs
+    if (agree_on_master(options)) return true;
+    board_.decide(attempt_, End::joins);  // a node is lost, but no rank has run: it is no failure of theirs
     end_round();
   }
 }
 
-// Also agrees with the others on --nnodes.
-void Nodes::take_name(const Options& options) {
-  const Deadline deadline = after_s(options.join_timeout_s);
-  const auto first = meeting_.reach(deadline);
-  const std::string wanted = fmt::format("{}:{}", options.least_nodes, options.nodes);
-  const auto agreed = dist::to_string(first->compare_set(key("nnodes"), {}, dist::to_bytes(wanted)));
-  if (agreed != wanted)
-    fail(Errc::invalid_argument,
-         "distrun: --nnodes is {} here, but {} on the node that started job \"{}\" at {}; give the same "
-         "--nnodes on every node",
-         wanted, agreed, board_.run_id, place_.store_address);
-  name_ = std::to_string(first->add(key("names"), 1) - 1);
-  store_ = meeting_.reach(deadline, {key("gone" + name_), fmt::format("{}:{}", host_name(), getpid())});
-}
-
 int Nodes::arrive(const Options& options) {
+  if (board_.has(key("gone" + name_)))
+    fail(Errc::connection, "distrun: the host of the store at {} has lost its connection to this node",
+         place_.store_address);
   attempt_ = static_cast<int>(store_->add(key("round"), 0));
   const int arrival = static_cast<int>(store_->add(board_.key(attempt_, "arrived"), 1)) - 1;
   store_->set(board_.key(attempt_, fmt::format("member{}", arrival)),
-              fmt::format("{} {} {}", name_, options.nproc_per_node, options.role));
+              fmt::format("{} {} {} {}", name_, options.nproc_per_node, number_, options.role));
   return arrival;
 }
 
@@ -108,16 +96,19 @@ void Nodes::end_round() {
                       dist::to_bytes(std::to_string(attempt_ + 1)));
 }
 
-// Those that arrived for a round and are still there.
+// Who arrived as number `arrival`; none if that node is gone, or is about to say who it is.
+std::optional<Nodes::Member> Nodes::member(int attempt, int arrival) const {
+  const std::string who = board_.key(attempt, fmt::format("member{}", arrival));
+  if (!board_.has(who)) return std::nullopt;
+  auto member = Member::parse(arrival, store_->get_text(who, after_s(late_after_s)));
+  return board_.has(key("gone" + member.name)) ? std::nullopt : std::optional(std::move(member));
+}
+
 std::vector<Nodes::Member> Nodes::present(int attempt) const {
   std::vector<Member> there;
   const auto arrived = static_cast<int>(store_->add(board_.key(attempt, "arrived"), 0));
-  for (int arrival = 0; arrival < arrived; ++arrival) {
-    const std::string who = board_.key(attempt, fmt::format("member{}", arrival));
-    if (!board_.has(who)) continue;  // it is about to write that
-    Member member = Member::parse(arrival, store_->get_text(who, after_s(late_after_s)));
-    if (!board_.has(key("gone" + member.name))) there.push_back(std::move(member));
-  }
+  for (int arrival = 0; arrival < arrived; ++arrival)
+    if (auto one = member(attempt, arrival)) there.push_back(std::move(*one));
   return there;
 }
 
@@ -151,6 +142,20 @@ bool Nodes::may_close(const Options& options, const std::vector<Member>& here, D
   return all_are_here || std::ssize(here) >= options.nodes || last_call.passed();
 }
 
+// Those that have a number get it; the others take what is left, in the order of their arrival.
+std::vector<Nodes::Member> Nodes::in_order(const std::vector<Member>& here) {
+  std::vector<Member> seats(here.size());
+  for (const Member& one : here)
+    if (one.number >= 0) seats[static_cast<std::size_t>(one.number)] = one;
+  auto seat = seats.begin();
+  for (const Member& one : here) {
+    if (one.number >= 0) continue;
+    seat = std::ranges::find(seat, seats.end(), std::string(), &Member::name);
+    *seat = one;
+  }
+  return seats;
+}
+
 void Nodes::close(const Options& options, std::vector<Member> here) {
   int restarts = 0;
   if (const auto before = attempt_ == 0 ? std::nullopt : closed(attempt_ - 1)) {
@@ -160,7 +165,7 @@ void Nodes::close(const Options& options, std::vector<Member> here) {
   }
   if (std::ssize(here) > options.nodes) here.resize(static_cast<std::size_t>(options.nodes));
   std::vector<int> arrivals;
-  for (const Member& one : here) arrivals.push_back(one.arrival);
+  for (const Member& one : in_order(here)) arrivals.push_back(one.arrival);
   store_->compare_set(board_.key(attempt_, "closed"), {},
                       dist::to_bytes(fmt::format("{} {}", restarts, fmt::join(arrivals, " "))));
 }
@@ -169,26 +174,48 @@ void Nodes::close(const Options& options, std::vector<Member> here) {
 std::optional<Nodes::Round> Nodes::wait_for_round(const Options& options, int arrival) {
   const Deadline deadline = after_s(options.join_timeout_s);
   Deadline last_call = Deadline::never(), silence = after_s(late_after_s);
+  const auto is_first = [&] {
+    for (int other = 0; other < arrival; ++other)
+      if (member(attempt_, other)) return false;
+    return true;
+  };
   while (true) {
     if (auto round = closed(attempt_)) return round;
     if (is_over()) return std::nullopt;
-    const std::vector<Member> here = present(attempt_);
-    if (!here.empty() && here.front().arrival == arrival && may_close(options, here, last_call)) {
-      close(options, here);
-      continue;
-    }
-    if (deadline.passed())
-      fail(Errc::timeout,
-           "distrun: only {} of at least {} nodes arrived at {} within {} s; is distrun running on the "
-           "others, with the same --nnodes, --rdzv-endpoint and --rdzv-id?",
-           here.size(), options.least_nodes, place_.store_address, options.join_timeout_s);
+    if (attempt_ > 0 && !options.is_elastic())
+      if (const auto lost = board_.lost_node()) fail(Errc::peer_failed, "distrun: {}", *lost);
+    if (is_first())
+      if (auto here = present(attempt_); may_close(options, here, last_call)) {
+        close(options, std::move(here));
+        continue;
+      }
+    if (deadline.passed()) say_who_is_missing(options);
     if (silence.passed()) {
       silence = Deadline::never();
-      err_.say(fmt::format("arrived at {}: {} nodes of {} to {}; waiting up to {:g} s in all for the others",
-                           place_.store_address, here.size(), options.least_nodes, options.nodes,
+      err_.say(fmt::format("arrived at {}: {} of {}; waiting up to {:g} s in all for the others",
+                           place_.store_address, present(attempt_).size(), how_many(options),
                            options.join_timeout_s));
     }
-    pause();
+    wait_for(board_.key(attempt_, "closed"));
+  }
+}
+
+void Nodes::say_who_is_missing(const Options& options) const {
+  const auto here = present(attempt_);
+  if (std::ssize(here) >= options.least_nodes)
+    fail(Errc::timeout, "distrun: a node of the last attempt has not ended its ranks within {} s",
+         options.join_timeout_s);
+  fail(Errc::timeout,
+       "distrun: only {} of {} arrived at {} within {} s; is distrun running on the others, with the same "
+       "--nnodes, --rdzv-endpoint and --rdzv-id?",
+       here.size(), how_many(options), place_.store_address, options.join_timeout_s);
+}
+
+void Nodes::wait_for(const std::string& key) const {
+  try {
+    store_->wait(std::span(&key, 1), Deadline::after(between_looks));
+  } catch (const dist::Error& error) {
+    if (error.code() != Errc::timeout) throw;
   }
 }
 
@@ -215,6 +242,11 @@ bool Nodes::take_place(const Round& round, int arrival) {
 
 // Returns false when the job has ended well.
 bool Nodes::wait_for_next_round(const Options& options, const Round& round) {
+  if (!options.is_elastic())
+    fail(
+        Errc::invalid_argument,
+        "distrun: job \"{}\" at {} already has its {}; for another job choose another --rdzv-id and endpoint",
+        board_.run_id, place_.store_address, dist::counted(options.nodes, "node"));
   const bool is_full = std::ssize(round.members) == options.nodes;
   err_.say(fmt::format(
       "job \"{}\" at {} is running{}", board_.run_id, place_.store_address,
@@ -230,7 +262,7 @@ bool Nodes::wait_for_next_round(const Options& options, const Round& round) {
     if (nobody_is_left)
       fail(Errc::peer_failed, "distrun: job \"{}\" at {} has ended: all its nodes have left", board_.run_id,
            place_.store_address);
-    pause();
+    std::this_thread::sleep_for(between_looks);
   }
 }
 
@@ -243,15 +275,6 @@ bool Nodes::is_over() const {
   err_.say(fmt::format("job \"{}\" at {} has ended, and did not need this node", board_.run_id,
                        place_.store_address));
   return true;
-}
-
-bool Nodes::agrees_to_join(int attempt) {
-  if (name_.empty()) return false;
-  try {
-    return board_.decide(attempt, End::failed) == End::joins;
-  } catch (const dist::Error&) {
-    return false;  // the store is lost: there is no other attempt
-  }
 }
 
 void Nodes::wait_until_all_are_gone() {
