@@ -152,6 +152,7 @@ int run(Options options, Guardian& guardian, Signals& signals) {
                         dist::counted(nodes.place().local_size, "rank")));
   }
   const int code = run_attempts({options, nodes, guardian, signals, out, err}, command);
+  nodes.leave();
   signals.let_through();  // no rank runs any more, but a slow reader or other nodes may keep us waiting
   out.flush(dist::Deadline::never());
   const bool has_reader = out.error() != EPIPE || signals.inherited().ignores(SIGPIPE);

@@ -41,10 +41,13 @@ void Board::tell(int attempt, const std::string& what) const {
   }
 }
 
-std::optional<std::string> Board::lost_node() const {
+std::optional<std::string> Board::lost_node(bool or_left) const {
   for (int node = 0; node < nodes; ++node) {
-    if (node != node_rank && has(key("gone" + members[static_cast<std::size_t>(node)])))
-      return fmt::format("node {} is lost: its distrun has ended", node);
+    const std::string gone = key("gone" + members[static_cast<std::size_t>(node)]);
+    if (node == node_rank || !has(gone)) continue;
+    const bool left = store->get_text(gone, dist::Deadline::after(std::chrono::seconds(1))) == has_left;
+    if (left && !or_left) continue;
+    return fmt::format("node {} {}", node, left ? "has left the job" : "is lost: its distrun has ended");
   }
   return std::nullopt;
 }

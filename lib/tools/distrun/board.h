@@ -12,6 +12,7 @@
 namespace distrun {
 
 inline constexpr std::string_view a_node_joins = "another node joins the job";
+inline constexpr std::string_view has_left = "has left";      // the value of the key "goneNAME"
 inline constexpr std::string_view has_finished = "finished";  // the value of the key "over"
 
 // Why an attempt ended. The first node that notices an end decides for all of them, because every end has
@@ -33,7 +34,8 @@ struct Board {
   End decide(int attempt, End mine) const;
   // Decides that the attempt failed, and why. Does not throw.
   void tell(int attempt, const std::string& what) const;
-  std::optional<std::string> lost_node() const;
+  // Says which node is lost, or has left in order if `or_left`.
+  std::optional<std::string> lost_node(bool or_left = true) const;
   bool is_joined(int attempt) const;  // a node waits to take part
   // Returns what another node has reported, or that it is lost, or a_node_joins; the end of the attempt is
   // decided then. Blocks for a minute if the store does not answer.

@@ -21,6 +21,8 @@ using dist::Deadline;
 using dist::Errc;
 using dist::fail;
 
+constexpr double goodbye_s = 30;  // the host of the store waits no longer for the other nodes
+
 }  // namespace
 
 Nodes::Nodes(const Options& options, Outlet& err)
@@ -130,7 +132,7 @@ std::string Nodes::lost_node() {
   const auto found = std::make_shared<std::string>();
   background_.post([board = board_, found] {
     try {
-      if (board.nodes > 1) *found = board.lost_node().value_or("");
+      if (board.nodes > 1) *found = board.lost_node(false).value_or("");
     } catch (const dist::Error&) {
       // the store is lost
     }
@@ -183,11 +185,25 @@ bool Nodes::regroup(const Options& options) {
   }
 }
 
+void Nodes::leave() {
+  background_.post([store = store_, gone = key("gone" + name_)] {
+    try {
+      store->set(gone, has_left);
+    } catch (const dist::Error&) {
+      // the store is lost
+    }
+  });
+}
+
 Nodes::~Nodes() {
   background_.is_done_by(after_s(1));
   if (board_.most == 1 || !meeting_.is_kept_here() || store_ == nullptr) return;
   try {
-    wait_until_all_are_gone();
+    store_->compare_set(key("over"), {}, dist::to_bytes("its host leaves"));
+    const Deadline deadline = after_s(goodbye_s);
+    const auto names = store_->add(key("names"), 0);
+    for (std::int64_t name = 0; name < names; ++name)
+      if (std::to_string(name) != name_) store_->get(key(fmt::format("gone{}", name)), deadline);
   } catch (const dist::Error&) {
     // a node has not left in time; the store need not wait any longer
   }

@@ -16,6 +16,7 @@
 #include "environment.h"
 #include "failures.h"
 #include "meeting.h"
+#include "members.h"
 #include "options.h"
 #include "output.h"
 
@@ -32,7 +33,7 @@ class Nodes {
  public:
   // Takes the arguments of Meeting. Does not block.
   Nodes(const Options& options, Outlet& err);
-  ~Nodes();  // the host of the store waits until the other nodes are gone, at most 30 s
+  ~Nodes();  // the host of the store waits until the other nodes have left, at most 30 s
 
   // Blocks until all nodes have arrived, and reports it when that takes long. Throws Error{timeout} that says
   // how many have arrived; Error{connection} or Error{resource} when the store cannot be reached, or when
@@ -64,14 +65,14 @@ class Nodes {
   // Call it before a restart: it blocks until the ranks of all nodes have ended; where nodes come and go,
   // until there are enough again. Returns false, and says why, when that cannot be.
   bool regroup(const Options& options);
+  // Call it when no rank of this node will run any more: the others do not wait for it. Does not block.
+  void leave();
 
  private:
   void take_name(const Options& options);
   bool agree_on_master(const Options& options);  // false: a node is lost
 
   // The rounds (rounds.cpp).
-  struct Member;
-  struct Round;
   bool meet(const Options& options);
   int arrive(const Options& options);
   void end_round();
@@ -79,7 +80,6 @@ class Nodes {
   std::vector<Member> present(int attempt) const;
   std::optional<Round> closed(int attempt) const;
   bool may_close(const Options& options, const std::vector<Member>& here, dist::Deadline& last_call) const;
-  static std::vector<Member> in_order(const std::vector<Member>& here);
   void close(const Options& options, std::vector<Member> here);
   std::optional<Round> wait_for_round(const Options& options, int arrival);
   [[noreturn]] void say_who_is_missing(const Options& options) const;
@@ -87,7 +87,6 @@ class Nodes {
   bool wait_for_next_round(const Options& options, const Round& round);
   bool is_over() const;
   void wait_for(const std::string& key) const;  // for a moment
-  void wait_until_all_are_gone();
 
   std::string key(const std::string& name) const { return board_.key(name); }
 

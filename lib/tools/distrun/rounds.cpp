@@ -33,35 +33,11 @@ using dist::Errc;
 using dist::fail;
 
 constexpr auto between_looks = std::chrono::milliseconds(100);
-constexpr double goodbye_s = 30;  // the host of the store waits no longer for the other nodes
-
 std::string how_many(const Options& options) {
   return fmt::format("{}{} nodes", options.is_elastic() ? "at least " : "", options.least_nodes);
 }
 
 }  // namespace
-
-struct Nodes::Member {
-  int arrival = 0;
-  std::string name, role;
-  int size = 0, number = -1;  // -1: any
-
-  static Member parse(int arrival, const std::string& text) {
-    std::istringstream in(text);
-    Member member;
-    member.arrival = arrival;
-    in >> member.name >> member.size >> member.number >> std::ws;
-    std::getline(in, member.role);
-    return member;
-  }
-};
-
-struct Nodes::Round {
-  int restarts = 0;
-  std::vector<Member> members;
-
-  bool has(const std::string& name) const { return std::ranges::count(members, name, &Member::name) > 0; }
-};
 
 bool Nodes::meet(const Options& options) {
   while (true) {
@@ -86,7 +62,7 @@ int Nodes::arrive(const Options& options) {
   attempt_ = static_cast<int>(store_->add(key("round"), 0));
   const int arrival = static_cast<int>(store_->add(board_.key(attempt_, "arrived"), 1)) - 1;
   store_->set(board_.key(attempt_, fmt::format("member{}", arrival)),
-              fmt::format("{} {} {} {}", name_, options.nproc_per_node, number_, options.role));
+              Member{arrival, name_, options.role, options.nproc_per_node, number_}.text());
   return arrival;
 }
 
@@ -97,14 +73,14 @@ void Nodes::end_round() {
 }
 
 // Who arrived as number `arrival`; none if that node is gone, or is about to say who it is.
-std::optional<Nodes::Member> Nodes::member(int attempt, int arrival) const {
+std::optional<Member> Nodes::member(int attempt, int arrival) const {
   const std::string who = board_.key(attempt, fmt::format("member{}", arrival));
   if (!board_.has(who)) return std::nullopt;
   auto member = Member::parse(arrival, store_->get_text(who, after_s(late_after_s)));
   return board_.has(key("gone" + member.name)) ? std::nullopt : std::optional(std::move(member));
 }
 
-std::vector<Nodes::Member> Nodes::present(int attempt) const {
+std::vector<Member> Nodes::present(int attempt) const {
   std::vector<Member> there;
   const auto arrived = static_cast<int>(store_->add(board_.key(attempt, "arrived"), 0));
   for (int arrival = 0; arrival < arrived; ++arrival)
@@ -112,7 +88,7 @@ std::vector<Nodes::Member> Nodes::present(int attempt) const {
   return there;
 }
 
-std::optional<Nodes::Round> Nodes::closed(int attempt) const {
+std::optional<Round> Nodes::closed(int attempt) const {
   const std::string at = board_.key(attempt, "closed");
   if (!board_.has(at)) return std::nullopt;
   std::istringstream in(store_->get_text(at, after_s(late_after_s)));
@@ -142,20 +118,6 @@ bool Nodes::may_close(const Options& options, const std::vector<Member>& here, D
   return all_are_here || std::ssize(here) >= options.nodes || last_call.passed();
 }
 
-// Those that have a number get it; the others take what is left, in the order of their arrival.
-std::vector<Nodes::Member> Nodes::in_order(const std::vector<Member>& here) {
-  std::vector<Member> seats(here.size());
-  for (const Member& one : here)
-    if (one.number >= 0) seats[static_cast<std::size_t>(one.number)] = one;
-  auto seat = seats.begin();
-  for (const Member& one : here) {
-    if (one.number >= 0) continue;
-    seat = std::ranges::find(seat, seats.end(), std::string(), &Member::name);
-    *seat = one;
-  }
-  return seats;
-}
-
 void Nodes::close(const Options& options, std::vector<Member> here) {
   int restarts = 0;
   if (const auto before = attempt_ == 0 ? std::nullopt : closed(attempt_ - 1)) {
@@ -171,7 +133,7 @@ void Nodes::close(const Options& options, std::vector<Member> here) {
 }
 
 // Returns none when the job has ended well.
-std::optional<Nodes::Round> Nodes::wait_for_round(const Options& options, int arrival) {
+std::optional<Round> Nodes::wait_for_round(const Options& options, int arrival) {
   const Deadline deadline = after_s(options.join_timeout_s);
   Deadline last_call = Deadline::never(), silence = after_s(late_after_s);
   const auto is_first = [&] {
@@ -184,7 +146,8 @@ std::optional<Nodes::Round> Nodes::wait_for_round(const Options& options, int ar
     if (is_over()) return std::nullopt;
     if (attempt_ > 0 && !options.is_elastic())
       if (const auto lost = board_.lost_node()) fail(Errc::peer_failed, "distrun: {}", *lost);
-    if (is_first())
+    const bool closes = is_first();
+    if (closes)
       if (auto here = present(attempt_); may_close(options, here, last_call)) {
         close(options, std::move(here));
         continue;
@@ -196,7 +159,8 @@ std::optional<Nodes::Round> Nodes::wait_for_round(const Options& options, int ar
                            place_.store_address, present(attempt_).size(), how_many(options),
                            options.join_timeout_s));
     }
-    wait_for(board_.key(attempt_, "closed"));
+    const auto arrived = [&] { return store_->add(board_.key(attempt_, "arrived"), 0); };
+    wait_for(board_.key(attempt_, closes ? fmt::format("member{}", arrived()) : "closed"));
   }
 }
 
@@ -247,11 +211,15 @@ bool Nodes::wait_for_next_round(const Options& options, const Round& round) {
         Errc::invalid_argument,
         "distrun: job \"{}\" at {} already has its {}; for another job choose another --rdzv-id and endpoint",
         board_.run_id, place_.store_address, dist::counted(options.nodes, "node"));
+  if (board_.has(key("over")))
+    fail(Errc::invalid_argument,
+         "distrun: job \"{}\" at {} has ended; for another job choose another --rdzv-id and endpoint",
+         board_.run_id, place_.store_address);
   const bool is_full = std::ssize(round.members) == options.nodes;
-  err_.say(fmt::format(
-      "job \"{}\" at {} is running{}", board_.run_id, place_.store_address,
+  const auto what_next =
       is_full ? fmt::format(" on {} nodes; this one waits until one of them is lost", options.nodes)
-              : "; it starts again with this node"));
+              : "; it starts again with this node";
+  err_.say(fmt::format("job \"{}\" at {} is running{}", board_.run_id, place_.store_address, what_next));
   std::vector<std::string> gone;
   for (const Member& member : round.members) gone.push_back(key("gone" + member.name));
   store_->add(board_.key(attempt_, "waiting"), 1);
@@ -275,14 +243,6 @@ bool Nodes::is_over() const {
   err_.say(fmt::format("job \"{}\" at {} has ended, and did not need this node", board_.run_id,
                        place_.store_address));
   return true;
-}
-
-void Nodes::wait_until_all_are_gone() {
-  store_->compare_set(key("over"), {}, dist::to_bytes("its host leaves"));
-  const Deadline deadline = after_s(goodbye_s);
-  const auto names = store_->add(key("names"), 0);
-  for (std::int64_t name = 0; name < names; ++name)
-    if (std::to_string(name) != name_) store_->get(key(fmt::format("gone{}", name)), deadline);
 }
 
 }  // namespace distrun

@@ -62,10 +62,10 @@ class ElasticStore : public Elastic {
   // Node 0, which the test plays, and a real node with this script begin the first attempt.
   void begin_with(const Words& real) {
     ghost_ = reach({key("gone0"), "ghost"});
-    ghost_->set(key("nnodes"), "1:2");
+    ghost_->set(key("nnodes"), real[2]);
     ghost_->add(key("names"), 1);
     ghost_->add(key("attempt0/arrived"), 1);
-    ghost_->set(key("attempt0/member0"), "0 1 default");
+    ghost_->set(key("attempt0/member0"), "0 1 -1 default");
     real_ = std::make_unique<Running>(real);
     ghost_->get(key("attempt0/member1"), soon());
     ghost_->set(key("attempt0/closed"), "0 0 1");
@@ -144,6 +144,18 @@ TEST_F(Elastic, ACrashIsNotAJoin) {
   EXPECT_TRUE(contains(first.err, "rank 0 failed: exit code 3")) << first.err;
   EXPECT_EQ(second.code, 1);
   EXPECT_TRUE(contains(second.err, "has ended: ")) << second.err;
+}
+
+TEST_F(Elastic, AJoinDoesNotProlongAStop) {
+  const std::string script = "trap 'echo told' TERM; echo ready; while :; do sleep 0.05; done";
+  Running a(node("1:2", soon_enough + Words{"--grace-period", "1"}, script));
+  ASSERT_TRUE(a.wait_for_output("ready"));
+  a.send_signal(SIGTERM);
+  ASSERT_TRUE(a.wait_for_output("told"));
+  Running c(node("1:2"));
+  const Ran ran = a.wait(20);
+  EXPECT_EQ(ran.code, 128 + SIGTERM) << ran.err;
+  EXPECT_EQ(ran.out.find("told"), ran.out.rfind("told")) << ran.out;
 }
 
 TEST_F(Elastic, ASpareIsThereLongAfterItsJoinTimeout) {
@@ -233,6 +245,15 @@ TEST_F(ElasticStore, ASpareEndsWithTheJob) {
         contains(spare.err, is_lost ? "has ended: all its nodes have left" : "did not need this node"))
         << spare.err;
   }
+}
+
+TEST_F(ElasticStore, Node0IsMissedBeforeTheRanksStart) {
+  begin_with(node("2", guest, "echo never"));
+  ghost_.reset();
+  const Ran ran = real_->wait(20);
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_EQ(ran.err, "distrun: node 0 is lost: its distrun has ended\n");
+  EXPECT_EQ(ran.out, "");
 }
 
 TEST_F(ElasticStore, ANodeThatIsLostBeforeTheRanksStartCostsNothing) {
