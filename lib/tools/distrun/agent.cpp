@@ -113,7 +113,8 @@ int run_attempts(const Stage& stage, const Command& command) {
       stage.nodes.report_stop(attempt, fmt::format("stopped by signal {}", outcome.signal));
     } else if (outcome.output_error != 0) {
       stage.nodes.report_stop(attempt, "its standard output cannot be written");
-    } else if (wait_unguarded(stage.signals, [&] { return stage.nodes.agrees_to_join(attempt); })) {
+    } else if (stage.options.is_elastic() &&
+               wait_unguarded(stage.signals, [&] { return stage.nodes.agrees_to_join(attempt); })) {
       if (!outcome.failed.empty()) stage.err.say(one_line(first_failure(outcome)));
       stage.err.say(fmt::format("{}: starting all ranks again", a_node_joins));
       if (wait_unguarded(stage.signals, [&] { return stage.nodes.regroup(stage.options); })) continue;

@@ -158,6 +158,18 @@ TEST_F(Elastic, AJoinDoesNotProlongAStop) {
   EXPECT_EQ(ran.out.find("told"), ran.out.rfind("told")) << ran.out;
 }
 
+// Its output waits for a reader, so its distrun goes on for a while.
+TEST_F(Elastic, ANodeThatHasLeftIsNotWaitedFor) {
+  Running a(node("1:2", host + Words{"--max-restarts", "1", "--grace-period", "0.2"}, once + "sleep 60"));
+  Running b(node("1:2", guest, once + until("go") + "head -c 100000 /dev/zero | tr '\\0' x; echo; exit 1"));
+  ASSERT_TRUE(a.wait_for_output("ready") && b.wait_for_output("ready"));
+  touch("go");
+  const Ran first = a.wait(20);
+  EXPECT_EQ(first.code, 0) << first.err;
+  EXPECT_TRUE(is_alive(b.pid()));
+  EXPECT_EQ(b.wait(20).code, 1);
+}
+
 TEST_F(Elastic, ASpareIsThereLongAfterItsJoinTimeout) {
   const Words more{"--max-restarts", "1", "--grace-period", "0.2"};
   Running a(node("1:2", host + more, once + "sleep 60")), b(node("1:2", guest + more, once + "sleep 60"));
