@@ -97,8 +97,33 @@ auto wait_unguarded(Signals& signals, F&& wait) {
   return result;
 }
 
+// Says what follows an attempt that has not ended well. Returns whether the ranks start again.
+bool start_again(const Stage& stage, Outcome& outcome, int attempt) {
+  Nodes& nodes = stage.nodes;
+  if (outcome.signal != 0)
+    return nodes.report_stop(attempt, fmt::format("stopped by signal {}", outcome.signal)), false;
+  if (outcome.output_error != 0)
+    return nodes.report_stop(attempt, "its standard output cannot be written"), false;
+  const std::string failed = outcome.failed.empty() ? "" : one_line(first_failure(outcome));
+  if (stage.options.is_elastic() &&
+      wait_unguarded(stage.signals, [&] { return nodes.agrees_to_join(attempt); })) {
+    if (!failed.empty()) stage.err.say(failed);
+    stage.err.say(fmt::format("{}: starting all ranks again", a_node_joins));
+  } else if (nodes.restarts() >= stage.options.max_restarts) {
+    const std::string lost = nodes.lost_node();
+    if (!lost.empty()) stage.err.say(lost);
+    if (outcome.elsewhere == lost) outcome.elsewhere.clear();
+    report(stage.err, outcome, nodes.place(), nodes.failures(attempt));
+    return false;
+  } else {
+    stage.err.say(fmt::format("{}; restarting all ranks ({} of {})",
+                              outcome.elsewhere.empty() ? failed : outcome.elsewhere, nodes.restarts() + 1,
+                              stage.options.max_restarts));
+  }
+  return wait_unguarded(stage.signals, [&] { return nodes.regroup(stage.options); });
+}
+
 int run_attempts(const Stage& stage, const Command& command) {
-  const int most = stage.options.max_restarts;
   const std::string trace_file = dist::process_environment("DIST_TRACE").value_or("");
   while (true) {
     const int attempt = stage.nodes.attempt();
@@ -109,28 +134,7 @@ int run_attempts(const Stage& stage, const Command& command) {
       outcome.elsewhere =
           wait_unguarded(stage.signals, [&] { return stage.nodes.finish(attempt); }).value_or("");
     if (outcome.is_good()) return 0;
-    if (outcome.signal != 0) {
-      stage.nodes.report_stop(attempt, fmt::format("stopped by signal {}", outcome.signal));
-    } else if (outcome.output_error != 0) {
-      stage.nodes.report_stop(attempt, "its standard output cannot be written");
-    } else if (stage.options.is_elastic() &&
-               wait_unguarded(stage.signals, [&] { return stage.nodes.agrees_to_join(attempt); })) {
-      if (!outcome.failed.empty()) stage.err.say(one_line(first_failure(outcome)));
-      stage.err.say(fmt::format("{}: starting all ranks again", a_node_joins));
-      if (wait_unguarded(stage.signals, [&] { return stage.nodes.regroup(stage.options); })) continue;
-    } else if (stage.nodes.restarts() >= most) {
-      const std::string lost = stage.nodes.lost_node();
-      if (!lost.empty()) stage.err.say(lost);
-      if (outcome.elsewhere == lost) outcome.elsewhere.clear();
-      report(stage.err, outcome, stage.nodes.place(), stage.nodes.failures(attempt));
-    } else {
-      const std::string& elsewhere = outcome.elsewhere;
-      stage.err.say(fmt::format("{}; restarting all ranks ({} of {})",
-                                elsewhere.empty() ? one_line(first_failure(outcome)) : elsewhere,
-                                stage.nodes.restarts() + 1, most));
-      if (wait_unguarded(stage.signals, [&] { return stage.nodes.regroup(stage.options); })) continue;
-    }
-    return exit_code(outcome);
+    if (!start_again(stage, outcome, attempt)) return exit_code(outcome);
   }
 }
 
