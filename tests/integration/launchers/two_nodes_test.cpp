@@ -67,6 +67,15 @@ TEST_F(TwoNodes, NumbersByFlagWhateverTheOrderOfArrival) {
   EXPECT_EQ(lines_of(master(zero.out))[0], lines_of(master(one.out))[0]);  // one port, the same on both
 }
 
+TEST_F(TwoNodes, ANodeWithoutANumberGetsWhatIsLeft) {
+  Running any(node({}, shell("echo node $GROUP_RANK")));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  Running zero(node({"--node-rank", "0"}, shell("echo node $GROUP_RANK")));
+  const Ran first = any.wait(20), second = zero.wait(20);
+  EXPECT_EQ(first.out, "[1] node 1\n") << first.err;
+  EXPECT_EQ(second.out, "[0] node 0\n") << second.err;
+}
+
 TEST_F(TwoNodes, AFailureOnOneEndsTheOther) {
   const std::string script = "[ $RANK = 1 ] && exit 5; sleep 60";
   Running a(node({"--node-rank", "0", "--grace-period", "0.3"}, shell(script)));
