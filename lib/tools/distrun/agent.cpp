@@ -105,11 +105,12 @@ bool start_again(const Stage& stage, Outcome& outcome, int attempt) {
   if (outcome.output_error != 0)
     return nodes.report_stop(attempt, "its standard output cannot be written"), false;
   const std::string failed = outcome.failed.empty() ? "" : one_line(first_failure(outcome));
-  if (stage.options.is_elastic() &&
+  const bool may_meet = !outcome.elsewhere.starts_with(store_is_lost);
+  if (may_meet && stage.options.is_elastic() &&
       wait_unguarded(stage.signals, [&] { return nodes.agrees_to_join(attempt); })) {
     if (!failed.empty()) stage.err.say(failed);
     stage.err.say(fmt::format("{}: starting all ranks again", a_node_joins));
-  } else if (nodes.restarts() >= stage.options.max_restarts) {
+  } else if (!may_meet || nodes.restarts() >= stage.options.max_restarts) {
     const std::string lost = nodes.lost_node();
     if (!lost.empty()) stage.err.say(lost);
     if (outcome.elsewhere == lost) outcome.elsewhere.clear();

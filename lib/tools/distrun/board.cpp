@@ -73,7 +73,7 @@ std::optional<std::string> Board::failure_elsewhere(int attempt) const {
     const bool is_ours = seen && seen->starts_with(fmt::format("node {}:", node_rank));
     return is_ours ? std::nullopt : seen;  // none: the node that has decided is about to say more
   } catch (const dist::Error& error) {
-    return fmt::format("the node that hosts the store is lost ({})", error.what());
+    return fmt::format("{} ({})", store_is_lost, error.what());
   }
 }
 

@@ -12,6 +12,7 @@
 namespace distrun {
 
 inline constexpr std::string_view a_node_joins = "another node joins the job";
+inline constexpr std::string_view store_is_lost = "the node that hosts the store is lost";
 inline constexpr std::string_view has_left = "has left";      // the value of the key "goneNAME"
 inline constexpr std::string_view has_finished = "finished";  // the value of the key "over"
 

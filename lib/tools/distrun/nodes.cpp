@@ -160,7 +160,7 @@ std::optional<std::string> Nodes::finish(int attempt) {
     return std::nullopt;
   } catch (const dist::Error& error) {
     if (board_.nodes == 1) return std::nullopt;  // it was the only one that had to end
-    return fmt::format("the node that hosts the store is lost ({})", error.what());
+    return fmt::format("{} ({})", store_is_lost, error.what());
   }
 }
 

@@ -206,6 +206,16 @@ TEST_F(Elastic, NoRankStartsWhileOneOfTheLastAttemptRuns) {
   EXPECT_EQ(spare.out, "");
 }
 
+TEST_F(Elastic, AStoreThatIsLostEndsTheJobAtOnce) {
+  const Words more{"--max-restarts", "1", "--grace-period", "0.2"};
+  Running a(node("1:2", host + more)), b(node("1:2", guest + more));
+  ASSERT_TRUE(a.wait_for_output("of 2, attempt 0") && b.wait_for_output("of 2, attempt 0"));
+  a.send_signal(SIGKILL);
+  const Ran ran = b.wait(20);
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_TRUE(contains(ran.err, "first failure: the node that hosts the store is lost")) << ran.err;
+}
+
 TEST_F(Elastic, TheHostOfTheStoreMayBeStopped) {
   const Words more{"--max-restarts", "1", "--grace-period", "0.2"};
   Running a(node("1:2", host + more)), b(node("1:2", guest + more));
