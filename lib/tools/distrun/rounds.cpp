@@ -136,6 +136,7 @@ void Nodes::close(const Options& options, std::vector<Member> here) {
 std::optional<Round> Nodes::wait_for_round(const Options& options, int arrival) {
   const Deadline deadline = after_s(options.join_timeout_s);
   Deadline last_call = Deadline::never(), silence = after_s(late_after_s);
+  const auto arrived = [&] { return store_->add(board_.key(attempt_, "arrived"), 0); };
   const auto is_first = [&] {
     for (int other = 0; other < arrival; ++other)
       if (member(attempt_, other)) return false;
@@ -147,7 +148,7 @@ std::optional<Round> Nodes::wait_for_round(const Options& options, int arrival) 
     if (attempt_ > 0 && !options.is_elastic())
       if (const auto lost = board_.lost_node()) fail(Errc::peer_failed, "distrun: {}", *lost);
     const bool closes = is_first();
-    if (closes)
+    if (closes && arrived() >= options.least_nodes)
       if (auto here = present(attempt_); may_close(options, here, last_call)) {
         close(options, std::move(here));
         continue;
@@ -159,7 +160,6 @@ std::optional<Round> Nodes::wait_for_round(const Options& options, int arrival) 
                            place_.store_address, present(attempt_).size(), how_many(options),
                            options.join_timeout_s));
     }
-    const auto arrived = [&] { return store_->add(board_.key(attempt_, "arrived"), 0); };
     wait_for(board_.key(attempt_, closes ? fmt::format("member{}", arrived()) : "closed"));
   }
 }
