@@ -29,10 +29,8 @@ const Ended& first_failure(const Outcome& outcome) {
   return outcome.failed[dist::root_cause(failures)];
 }
 
-std::string one_line(const Outcome& outcome) {
-  if (!outcome.elsewhere.empty()) return outcome.elsewhere;
-  const Ended& first = first_failure(outcome);
-  return fmt::format("rank {} failed: {}", first.failure.rank, first.failure.what);
+std::string one_line(const Ended& end) {
+  return fmt::format("rank {} failed: {}", end.failure.rank, end.failure.what);
 }
 
 void say_last_lines(Outlet& err, std::string_view rest, std::string_view headline) {
@@ -92,45 +90,52 @@ std::string make_log_folder() {
 // While distrun waits for other nodes, none of its own ranks runs, so a signal may end distrun in the usual
 // way.
 template <class F>
-bool wait_unguarded(Signals& signals, F&& wait) {
+auto wait_unguarded(Signals& signals, F&& wait) {
   signals.let_through();
-  const bool result = wait();
+  const auto result = wait();
   signals.hold();
   return result;
 }
 
+// Says what follows an attempt that has not ended well. Returns whether the ranks start again.
+bool start_again(const Stage& stage, Outcome& outcome, int attempt) {
+  Nodes& nodes = stage.nodes;
+  if (outcome.signal != 0)
+    return nodes.report_stop(attempt, fmt::format("stopped by signal {}", outcome.signal)), false;
+  if (outcome.output_error != 0)
+    return nodes.report_stop(attempt, "its standard output cannot be written"), false;
+  const std::string failed = outcome.failed.empty() ? "" : one_line(first_failure(outcome));
+  const bool may_meet = !outcome.elsewhere.starts_with(store_is_lost);
+  if (may_meet && stage.options.is_elastic() &&
+      wait_unguarded(stage.signals, [&] { return nodes.agrees_to_join(attempt); })) {
+    if (!failed.empty()) stage.err.say(failed);
+    stage.err.say(fmt::format("{}: starting all ranks again", a_node_joins));
+  } else if (!may_meet || nodes.restarts() >= stage.options.max_restarts) {
+    const std::string lost = nodes.lost_node();
+    if (!lost.empty()) stage.err.say(lost);
+    if (outcome.elsewhere == lost) outcome.elsewhere.clear();
+    report(stage.err, outcome, nodes.place(), nodes.failures(attempt));
+    return false;
+  } else {
+    stage.err.say(fmt::format("{}; restarting all ranks ({} of {})",
+                              outcome.elsewhere.empty() ? failed : outcome.elsewhere, nodes.restarts() + 1,
+                              stage.options.max_restarts));
+  }
+  return wait_unguarded(stage.signals, [&] { return nodes.regroup(stage.options); });
+}
+
 int run_attempts(const Stage& stage, const Command& command) {
-  const int most = stage.options.max_restarts;
   const std::string trace_file = dist::process_environment("DIST_TRACE").value_or("");
   while (true) {
     const int attempt = stage.nodes.attempt();
     std::optional<dist::trace::JoinedTrace> trace;
     if (stage.nodes.place().nodes == 1) trace.emplace(trace_file, stage.nodes.place().world_size);
     Outcome outcome = Attempt(stage, command, attempt).run();
-    if (outcome.is_good() && !wait_unguarded(stage.signals, [&] { return stage.nodes.finish(attempt); })) {
-      outcome.elsewhere = stage.nodes.board().failure_elsewhere(attempt).value_or("another node failed");
-    }
+    if (outcome.is_good())
+      outcome.elsewhere =
+          wait_unguarded(stage.signals, [&] { return stage.nodes.finish(attempt); }).value_or("");
     if (outcome.is_good()) return 0;
-    if (outcome.signal != 0) {
-      stage.nodes.report_stop(attempt, fmt::format("stopped by signal {}", outcome.signal));
-    } else if (outcome.output_error != 0) {
-      stage.nodes.report_stop(attempt, "its standard output cannot be written");
-    } else if (stage.nodes.agrees_to_join(attempt, outcome.elsewhere)) {
-      stage.err.say(fmt::format("{}: starting all ranks again", a_node_joins));
-      if (wait_unguarded(stage.signals, [&] { return stage.nodes.regroup(stage.options, attempt); }))
-        continue;
-    } else if (stage.nodes.restarts() == most) {
-      const std::string lost = stage.nodes.lost_node();
-      if (!lost.empty()) stage.err.say(lost);
-      if (outcome.elsewhere == lost) outcome.elsewhere.clear();
-      report(stage.err, outcome, stage.nodes.place(), stage.nodes.failures(attempt));
-    } else {
-      stage.err.say(fmt::format("{}; restarting all ranks ({} of {})", one_line(outcome),
-                                stage.nodes.restarts() + 1, most));
-      if (wait_unguarded(stage.signals, [&] { return stage.nodes.regroup(stage.options, attempt); }))
-        continue;
-    }
-    return exit_code(outcome);
+    if (!start_again(stage, outcome, attempt)) return exit_code(outcome);
   }
 }
 
@@ -142,7 +147,8 @@ int run(Options options, Guardian& guardian, Signals& signals) {
   Outlet out(STDOUT_FILENO), err(STDERR_FILENO);
   if (err.is_same_file_as(out)) err.share_lines_with(out);
   Nodes nodes(options, err);
-  wait_unguarded(signals, [&] { return nodes.join(options), true; });
+  if (!wait_unguarded(signals, [&] { return nodes.join(options); }))
+    return err.flush(dist::Deadline::never()), 0;
   if (options.log_dir.empty() && (options.tee.is_any() || options.redirects.is_any())) {
     options.log_dir = make_log_folder();
     err.say("logs are in " + options.log_dir);
@@ -152,6 +158,7 @@ int run(Options options, Guardian& guardian, Signals& signals) {
                         dist::counted(nodes.place().local_size, "rank")));
   }
   const int code = run_attempts({options, nodes, guardian, signals, out, err}, command);
+  nodes.leave();
   signals.let_through();  // no rank runs any more, but a slow reader or other nodes may keep us waiting
   out.flush(dist::Deadline::never());
   const bool has_reader = out.error() != EPIPE || signals.inherited().ignores(SIGPIPE);

@@ -10,13 +10,9 @@
 #include "dist/launch/oom_kills.h"
 #include "dist/launch/root_cause.h"
 
-#include "guardian.h"
+#include "local_rank.h"
 #include "nodes.h"
-#include "options.h"
-#include "output.h"
-#include "signals.h"
 #include "watcher.h"
-#include "worker.h"
 
 namespace distrun {
 
@@ -37,16 +33,6 @@ struct Outcome {
   bool is_good() const { return failed.empty() && signal == 0 && output_error == 0 && elsewhere.empty(); }
 };
 
-// The parts that outlive an attempt.
-struct Stage {
-  const Options& options;
-  Nodes& nodes;
-  Guardian& guardian;
-  Signals& signals;
-  Outlet& out;
-  Outlet& err;
-};
-
 class Attempt {
  public:
   Attempt(const Stage& stage, const Command& command, int number);
@@ -56,29 +42,16 @@ class Attempt {
   Outcome run();
 
  private:
-  struct Local {  // a rank of this node
-    Worker worker;
-    std::unique_ptr<Tail> tail;
-    LineSink out, err;
-    std::string error_file;  // where it may describe its error; empty: none
-    bool out_open = true, err_open = true;
-    bool noted = false;                              // its end has been reported
-    dist::Deadline drain = dist::Deadline::never();  // until when its streams are read once it is reaped
-  };
   enum class Phase { running, failing, reporting, stopping, killing };
 
-  void start(int local_rank);
-  LineSink::Target target(int local_rank, int stream, Outlet& outlet) const;
-  std::string log_folder(int local_rank) const;
   void wait_for_events();
-  void read_streams(Local& local);
-  void read_stream(int fd, LineSink& sink, bool& open);
   void collect_ended();
-  void note_end(int local_rank, const Local& local);
+  void note_end(int local_rank, const LocalRank& local);
   void obey_signals();
   void obey(int number);
   void pause();
   void stop_if_output_broke();
+  void obey_news(const std::string& news);
   void wait_for_reports();
   void advance();
   void stop(int number);
@@ -90,7 +63,7 @@ class Attempt {
   const Stage& stage_;
   const Command& command_;
   int number_;
-  std::vector<Local> ranks_;
+  std::vector<LocalRank> ranks_;
   int running_ = 0;
   Phase phase_ = Phase::running;
   dist::Deadline deadline_ = dist::Deadline::never();

@@ -2,13 +2,13 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 #include "dist/group/join/rendezvous.h"
 
@@ -21,101 +21,53 @@ using dist::Deadline;
 using dist::Errc;
 using dist::fail;
 
+constexpr double goodbye_s = 30;  // the host of the store waits no longer for the other nodes
+
 }  // namespace
 
 Nodes::Nodes(const Options& options, Outlet& err)
     : err_(err), meeting_(options, err), interval_s_(options.monitor_interval_s) {
   place_.nodes = board_.nodes = board_.most = options.nodes;
-  for (int node = 0; node < options.nodes; ++node) board_.members.push_back(std::to_string(node));
+  if (!options.is_elastic()) number_ = options.node_rank;
   board_.run_id = options.run_id;
   place_.token = meeting_.token();
   place_.store_address = meeting_.address();
 }
 
-void Nodes::join(const Options& options) {
-  if (options.is_elastic()) return meet(options);
-  take_number(options);
-  agree_on_ranks(options);
-  agree_on_master(options, [this](const std::string& name) { return key(name); });
+bool Nodes::join(const Options& options) {
+  take_name(options);
+  return meet(options);
 }
 
-std::string Board::key(const std::string& name) const { return fmt::format("distrun/{}/{}", run_id, name); }
-std::string Board::key(int attempt, const std::string& name) const {
-  return fmt::format("distrun/{}/attempt{}/{}", run_id, attempt, name);
-}
-
-void Nodes::take_number(const Options& options) {
+// Also agrees with the others on --nnodes.
+void Nodes::take_name(const Options& options) {
   const Deadline deadline = after_s(options.join_timeout_s);
-  auto first = meeting_.reach(deadline);
-  const auto wanted = std::to_string(options.nodes);
-  const auto agreed = dist::to_string(first->compare_set(key("nnodes"), {}, dist::to_bytes(wanted)));
-  if (agreed != wanted) {
+  const auto first = meeting_.reach(deadline);
+  const auto agree = [&](const std::string& name, const std::string& mine) {
+    return dist::to_string(first->compare_set(key(name), {}, dist::to_bytes(mine)));
+  };
+  const std::string wanted = options.is_elastic() ? fmt::format("{}:{}", options.least_nodes, options.nodes)
+                                                  : std::to_string(options.nodes);
+  const std::string agreed = agree("nnodes", wanted);
+  if (agreed != wanted)
     fail(Errc::invalid_argument,
          "distrun: --nnodes is {} here, but {} on the node that started job \"{}\" at {}; give the same "
          "--nnodes on every node",
          wanted, agreed, board_.run_id, place_.store_address);
-  }
-  const auto arrival = static_cast<int>(first->add(key("nodes"), 1)) - 1;
-  if (arrival >= options.nodes) {
-    fail(
-        Errc::invalid_argument,
-        "distrun: job \"{}\" at {} already has its {}; for another job choose another --rdzv-id and endpoint",
-        board_.run_id, place_.store_address, dist::counted(options.nodes, "node"));
-  }
-  place_.node_rank = board_.node_rank = options.node_rank < 0 ? arrival : options.node_rank;
   const std::string me = fmt::format("{}:{}", host_name(), getpid());
-  const auto holder = dist::to_string(
-      first->compare_set(key(fmt::format("node{}", place_.node_rank)), {}, dist::to_bytes(me)));
-  if (holder != me) {
+  const std::string holder = number_ < 0 ? me : agree(fmt::format("node{}", number_), me);
+  if (holder != me)
     fail(Errc::invalid_argument,
          "distrun: {1} is node {0} already; give each node a different --node-rank, or leave the flag out",
-         place_.node_rank, holder);
-  }
-  store_ = meeting_.reach(deadline, {key(fmt::format("gone{}", place_.node_rank)), me});
-}
-
-void Nodes::wait_for_all(const Options& options, const std::vector<std::string>& sizes, Deadline deadline) {
-  const auto arrived = [&] { return store_->add(key("nodes"), 0); };
-  const Deadline silence = Deadline::sooner(deadline, after_s(late_after_s));
-  for (const Deadline patience : {silence, deadline}) {
-    try {
-      return store_->wait(sizes, patience);
-    } catch (const dist::Error& error) {
-      if (error.code() != Errc::timeout) throw;
-    }
-    if (deadline.passed()) break;
-    err_.say(fmt::format("arrived at {}: {} of {} nodes; waiting up to {:g} s in all for the others",
-                         place_.store_address, arrived(), place_.nodes, options.join_timeout_s));
-  }
-  fail(Errc::timeout,
-       "distrun: only {} of {} nodes arrived at {} within {} s; is distrun running on the others, with the "
-       "same --nnodes, --rdzv-endpoint and --rdzv-id?",
-       arrived(), place_.nodes, place_.store_address, options.join_timeout_s);
-}
-
-void Nodes::agree_on_ranks(const Options& options) {
-  const Deadline deadline = after_s(options.join_timeout_s);
-  const auto role_key = [&](int node) { return key(fmt::format("role{}", node)); };
-  store_->set(role_key(place_.node_rank), options.role);  // before the size, for which the others wait
-  store_->set(key(fmt::format("size{}", place_.node_rank)), std::to_string(options.nproc_per_node));
-  std::vector<std::string> sizes;
-  for (int node = 0; node < place_.nodes; ++node) sizes.push_back(key(fmt::format("size{}", node)));
-  wait_for_all(options, sizes, deadline);
-  place_.local_size = options.nproc_per_node;
-  place_.world_size = place_.first_rank = place_.role_size = place_.first_role_rank = 0;
-  for (int node = 0; node < place_.nodes; ++node) {
-    const int size = std::stoi(store_->get_text(sizes[static_cast<std::size_t>(node)], deadline));
-    if (node < place_.node_rank) place_.first_rank += size;
-    place_.world_size += size;
-    if (store_->get_text(role_key(node), deadline) != options.role) continue;
-    if (node < place_.node_rank) place_.first_role_rank += size;
-    place_.role_size += size;
-  }
+         number_, holder);
+  name_ = std::to_string(first->add(key("names"), 1) - 1);
+  store_ = meeting_.reach(deadline, {key("gone" + name_), me});
 }
 
 // Node 0 decides where rank 0 may listen.
-void Nodes::agree_on_master(const Options& options,
-                            const std::function<std::string(const std::string&)>& key_of) {
+bool Nodes::agree_on_master(const Options& options) {
+  const std::string address_key = board_.key(attempt_, "master_addr"),
+                    port_key = board_.key(attempt_, "master_port");
   const bool alone = place_.nodes == 1;
   if (place_.node_rank == 0) {
     std::string address = !options.master_addr.empty()                    ? options.master_addr
@@ -124,14 +76,22 @@ void Nodes::agree_on_master(const Options& options,
                           : meeting_.is_kept_here() || meeting_.is_here() ? bare_host(options.endpoint_host)
                                                                           : host_name();
     const bool port_is_ours =
-        !alone && options.master_port == options.endpoint_port;  // the store listens there
+        options.nodes > 1 && options.master_port == options.endpoint_port;  // the store listens there
     const int port = options.master_port != 0 && !port_is_ours ? options.master_port : free_port();
-    store_->set(key_of("master_addr"), address);
-    store_->set(key_of("master_port"), std::to_string(port));
+    store_->set(address_key, address);
+    store_->set(port_key, std::to_string(port));
   }
   const Deadline deadline = after_s(options.join_timeout_s);
-  place_.master_addr = store_->get_text(key_of("master_addr"), deadline);
-  place_.master_port = std::stoi(store_->get_text(key_of("master_port"), deadline));
+  while (!board_.has(port_key)) {
+    if (board_.lost_node()) return false;
+    if (deadline.passed())
+      fail(Errc::timeout, "distrun: node 0 did not say within {} s where rank 0 listens",
+           options.join_timeout_s);
+    wait_for(port_key);
+  }
+  place_.master_addr = store_->get_text(address_key, deadline);
+  place_.master_port = std::stoi(store_->get_text(port_key, deadline));
+  return true;
 }
 
 void Nodes::report_end(int attempt, int rank) {
@@ -143,9 +103,10 @@ void Nodes::report_end(int attempt, int rank) {
 void Nodes::report_failure(int attempt, const dist::RankFailure& failure) {
   background_.post([board = board_, attempt, failure] {
     const std::string text = fmt::format("rank {}: {}", failure.rank, failure.what);
-    dist::cancel_rendezvous(board.store, attempt, text);
-    if (board.nodes == 1) return;
     try {
+      if (board.most > 1) board.decide(attempt, End::failed);
+      dist::cancel_rendezvous(board.store, attempt, text);
+      if (board.nodes == 1) return;
       publish(*board.store, board.key(attempt, "failures"), {board.node_rank, failure});
     } catch (const dist::Error&) {
       // see tell()
@@ -171,7 +132,7 @@ std::string Nodes::lost_node() {
   const auto found = std::make_shared<std::string>();
   background_.post([board = board_, found] {
     try {
-      if (board.nodes > 1) *found = board.lost_node().value_or("");
+      if (board.nodes > 1) *found = board.lost_node(false).value_or("");
     } catch (const dist::Error&) {
       // the store is lost
     }
@@ -184,102 +145,66 @@ void Nodes::report_stop(int attempt, const std::string& why) {
   background_.is_done_by(after_s(2));
 }
 
-void Board::tell(int attempt, const std::string& what) const {
-  if (nodes == 1) return;
-  try {
-    const std::string text = fmt::format("node {}: {}", node_rank, what);
-    store->compare_set(key(attempt, "failure"), {}, dist::to_bytes(text));
-  } catch (const dist::Error&) {
-    // the node that hosted the store is gone; every node notices that by itself
-  }
-}
-
-std::optional<std::string> Board::lost_node() const {
-  for (int node = 0; node < nodes; ++node) {
-    const std::string gone = key("gone" + members[static_cast<std::size_t>(node)]);
-    if (node != node_rank && store->check(std::span(&gone, 1))) {
-      return fmt::format("node {} is lost: its distrun has ended", node);
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string> Board::failure_elsewhere(int attempt) const {
-  if (most == 1) return std::nullopt;
-  try {
-    const std::string failure = key(attempt, "failure");
-    if (!store->check(std::span(&failure, 1))) {
-      auto lost = lost_node();
-      return !lost && is_joined(attempt) ? std::string(a_node_joins) : lost;
-    }
-    const std::string what = store->get_text(failure, after_s(1));
-    if (what.starts_with(fmt::format("node {}:", node_rank)))
-      return std::nullopt;  // the first failure was on this node
-    return what;
-  } catch (const dist::Error& error) {
-    return fmt::format("the node that hosts the store is lost ({})", error.what());
-  }
-}
-
-bool Board::all_have(int attempt, const std::string& mark) const {
-  std::vector<std::string> marks;
-  for (int node = 0; node < nodes; ++node) marks.push_back(key(attempt, fmt::format("{}{}", mark, node)));
-  return store->check(marks);
-}
-
-bool Nodes::finish(int attempt) {
-  if (place_.nodes == 1) return true;
+std::optional<std::string> Nodes::finish(int attempt) {
+  if (board_.most == 1) return std::nullopt;
   try {
     store_->set(board_.key(attempt, fmt::format("done{}", place_.node_rank)), "1");
-    while (!board_.all_have(attempt, "done")) {
-      if (board_.failure_elsewhere(attempt)) return board_.all_have(attempt, "done");
+    const auto is_finished = [&] {  // one node alone has ended well, even if another one has just come
+      return board_.nodes == 1 || board_.decide(attempt, End::finished) == End::finished;
+    };
+    while (!board_.all_have(attempt, "done") || !is_finished()) {
+      if (auto why = board_.failure_elsewhere(attempt)) return why;
       std::this_thread::sleep_for(std::chrono::duration<double>(interval_s_));
     }
-    return true;
+    store_->compare_set(key("over"), {}, dist::to_bytes(has_finished));
+    return std::nullopt;
+  } catch (const dist::Error& error) {
+    if (board_.nodes == 1) return std::nullopt;  // it was the only one that had to end
+    return fmt::format("{} ({})", store_is_lost, error.what());
+  }
+}
+
+bool Nodes::agrees_to_join(int attempt) {
+  try {
+    return board_.decide(attempt, End::failed) == End::joins;
   } catch (const dist::Error&) {
+    return false;  // the store is lost: there is no other attempt
+  }
+}
+
+bool Nodes::regroup(const Options& options) {
+  try {
+    background_.is_done_by(Deadline::never());  // what failed is reported before anything is restarted
+    if (!options.is_elastic()) number_ = place_.node_rank;
+    end_round();
+    return meet(options);
+  } catch (const dist::Error& error) {
+    const std::string_view what = error.what(), us = "distrun: ";
+    err_.say(
+        fmt::format("{}; the ranks are not restarted", what.substr(what.starts_with(us) ? us.size() : 0)));
     return false;
   }
 }
 
-bool Nodes::regroup(const Options& options, int attempt) {
-  if (options.is_elastic()) {
+void Nodes::leave() {
+  background_.post([store = store_, gone = key("gone" + name_)] {
     try {
-      meet(options);
-      return true;
-    } catch (const dist::Error& error) {
-      err_.say(fmt::format("{}; the ranks are not restarted", error.what()));
-      return false;
+      store->set(gone, has_left);
+    } catch (const dist::Error&) {
+      // the store is lost
     }
-  }
-  attempt_ = ++restarts_;
-  if (place_.nodes == 1) return true;
-  try {
-    background_.is_done_by(dist::Deadline::never());  // what failed is reported before anything is restarted
-    store_->set(board_.key(attempt, fmt::format("ended{}", place_.node_rank)), "1");
-    while (!board_.all_have(attempt, "ended")) {
-      if (const auto lost = board_.lost_node()) {
-        err_.say(fmt::format("{}; the ranks are not restarted", *lost));
-        return false;
-      }
-      std::this_thread::sleep_for(std::chrono::duration<double>(interval_s_));
-    }
-    return true;
-  } catch (const dist::Error&) {
-    err_.say("another node is lost; the ranks are not restarted");
-    return false;
-  }
+  });
 }
 
 Nodes::~Nodes() {
   background_.is_done_by(after_s(1));
   if (board_.most == 1 || !meeting_.is_kept_here() || store_ == nullptr) return;
   try {
-    if (!name_.empty()) wait_until_all_are_gone();
-    for (int node = 0; name_.empty() && node < place_.nodes; ++node) {
-      const std::string came = key(fmt::format("node{}", node));
-      if (node == place_.node_rank || !store_->check(std::span(&came, 1))) continue;
-      store_->get(key(fmt::format("gone{}", node)), after_s(30));
-    }
+    store_->compare_set(key("over"), {}, dist::to_bytes("its host leaves"));
+    const Deadline deadline = after_s(goodbye_s);
+    const auto names = store_->add(key("names"), 0);
+    for (std::int64_t name = 0; name < names; ++name)
+      if (std::to_string(name) != name_) store_->get(key(fmt::format("gone{}", name)), deadline);
   } catch (const dist::Error&) {
     // a node has not left in time; the store need not wait any longer
   }

@@ -67,6 +67,15 @@ TEST_F(TwoNodes, NumbersByFlagWhateverTheOrderOfArrival) {
   EXPECT_EQ(lines_of(master(zero.out))[0], lines_of(master(one.out))[0]);  // one port, the same on both
 }
 
+TEST_F(TwoNodes, ANodeWithoutANumberGetsWhatIsLeft) {
+  Running any(node({}, shell("echo node $GROUP_RANK")));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  Running zero(node({"--node-rank", "0"}, shell("echo node $GROUP_RANK")));
+  const Ran first = any.wait(20), second = zero.wait(20);
+  EXPECT_EQ(first.out, "[1] node 1\n") << first.err;
+  EXPECT_EQ(second.out, "[0] node 0\n") << second.err;
+}
+
 TEST_F(TwoNodes, AFailureOnOneEndsTheOther) {
   const std::string script = "[ $RANK = 1 ] && exit 5; sleep 60";
   Running a(node({"--node-rank", "0", "--grace-period", "0.3"}, shell(script)));
@@ -268,76 +277,6 @@ TEST_F(TwoNodes, AStrangerWithAnotherTokenIsRefused) {
       run_program(node({"--rdzv-conf", "join_timeout=2"}, shell("true")), {"DIST_JOB_TOKEN=guess"});
   EXPECT_EQ(stranger.code, 1);
   EXPECT_TRUE(contains(stranger.err, "token")) << stranger.err;
-}
-
-// Nodes that come and go. The program says its size, and stays until it is told to end or there are three
-// ranks.
-class Elastic : public testing::Test {
- protected:
-  std::vector<std::string> node(const std::string& nodes, std::vector<std::string> more = {}) const {
-    std::vector<std::string> result{DISTRUN, "--nnodes", nodes, "--rdzv-endpoint", endpoint_};
-    result.insert(result.end(), more.begin(), more.end());
-    const std::string script =
-        "echo rank $RANK of $WORLD_SIZE, attempt $TORCHELASTIC_RESTART_COUNT; trap 'exit 0' TERM; "
-        "[ $WORLD_SIZE = 3 ] && exit 0; sleep 60 & wait";
-    for (const std::string& part : {std::string("sh"), std::string("-c"), script}) result.push_back(part);
-    return result;
-  }
-  const std::string endpoint_ = fmt::format("127.0.0.1:{}", distrun::free_port());
-  const std::vector<std::string> soon{"--rdzv-conf", "last_call_timeout=0"};
-};
-
-TEST_F(Elastic, ANodeThatComesLaterTakesPart) {
-  Running a(node("1:2", soon));
-  ASSERT_TRUE(a.wait_for_output("rank 0 of 1, attempt 0"));
-  Running b(node("1:2", {"--nproc-per-node", "2"}));
-  const Ran first = a.wait(20), second = b.wait(20);
-  EXPECT_EQ(first.code, 0) << first.err;
-  EXPECT_EQ(second.code, 0) << second.err;
-  EXPECT_TRUE(contains(first.err, "another node joins the job: starting all ranks again")) << first.err;
-  EXPECT_TRUE(contains(second.err, "is running; it starts again with this node")) << second.err;
-  const std::string both = first.out + second.out;
-  for (const int rank : {0, 1, 2})
-    EXPECT_TRUE(contains(both, fmt::format("rank {} of 3, attempt 1", rank))) << both;
-}
-
-TEST_F(Elastic, TheRestGoesOnWhenANodeIsLostAndAnotherTakesItsPlace) {
-  Running a(node("1:3", {"--max-restarts", "1", "--rdzv-conf", "is_host=1,last_call_timeout=0"}));
-  ASSERT_TRUE(a.wait_for_output("rank 0 of 1, attempt 0"));
-  Running b(node("1:3", {"--rdzv-conf", "is_host=0"}));
-  ASSERT_TRUE(a.wait_for_output("of 2, attempt 1") && b.wait_for_output("of 2, attempt 1"));
-  b.send_signal(SIGKILL);
-  ASSERT_TRUE(a.wait_for_output("rank 0 of 1, attempt 2"));
-  Running c(node("1:3", {"--nproc-per-node", "2"}));  // it costs no restart
-  const Ran first = a.wait(20), third = c.wait(20);
-  EXPECT_EQ(first.code, 0) << first.err;
-  EXPECT_EQ(third.code, 0) << third.err;
-  EXPECT_TRUE(contains(first.err, "is lost: its distrun has ended; restarting all ranks (1 of 1)"))
-      << first.err;
-  EXPECT_TRUE(contains(first.out + third.out, "of 3, attempt 3")) << first.out << third.out;
-}
-
-TEST_F(Elastic, FailuresAreCountedAndTooFewNodesAreSaid) {
-  const std::vector<std::string> fails{DISTRUN,
-                                       "--nnodes",
-                                       "1:2",
-                                       "--rdzv-endpoint",
-                                       endpoint_,
-                                       "--max-restarts",
-                                       "1",
-                                       "--grace-period",
-                                       "0.2",
-                                       "--rdzv-conf",
-                                       "last_call_timeout=0",
-                                       "sh",
-                                       "-c",
-                                       "exit 7"};
-  const Ran ran = run_program(fails);
-  EXPECT_EQ(ran.code, 7);
-  EXPECT_TRUE(contains(ran.err, "restarting all ranks (1 of 1)")) << ran.err;
-  const Ran alone = run_program(node("2:3", {"--rdzv-conf", "join_timeout=1"}));
-  EXPECT_EQ(alone.code, 1);
-  EXPECT_TRUE(contains(alone.err, "only 1 of at least 2 nodes arrived")) << alone.err;
 }
 
 }  // namespace
