@@ -74,8 +74,8 @@ class Reader {
   }
 
   [[noreturn]] void refuse(const std::string& parent, const std::string& key, std::string_view why) const {
-    const std::string path = parent.empty() ? key : parent + "." + key;
-    fail(Errc::invalid_argument, "{}:{}: {} {}", where_, line_of(parent, key), path, why);
+    const std::string path = (parent.empty() ? key : parent + "." + key) + (key.empty() ? "" : " ");
+    fail(Errc::invalid_argument, "{}:{}: {}{}", where_, line_of(parent, key), path, why);
   }
 
  private:

@@ -76,8 +76,6 @@ int start(std::vector<std::string> launcher, const BenchOptions& options) {
   launcher.push_back(rank_program());
   for (auto& word : bench::to_words(options)) launcher.push_back(std::move(word));
   offer_columns();
-  if (stdout_is_terminal() && launcher.front() != rank_program())  // which shows how far it is
-    fmt::print("Measuring this machine's memory first, some 10 s.\n");
   return run_in_foreground(launcher);
 }
 

@@ -27,7 +27,8 @@ bool is_on = false;
 // Returns 0 if `fd` is not a terminal: a rank that was forked may have given it to a pipe.
 int columns_of_terminal(const Output& output) {
   winsize size{};
-  return ::ioctl(output.fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : output.offered;
+  const bool is_known = ::ioctl(output.fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return is_known ? size.ws_col : output.offered;
 }
 
 bool write_whole(int fd, std::string_view text) {

@@ -10,6 +10,7 @@
 #include "distlab/file_text.h"
 #include "distlab/labs.h"
 #include "distlab/temporary_folder.h"
+#include "distlab/waiting.h"
 #include "distlab/workspace.h"
 #include "distlab/zip_file.h"
 
@@ -33,6 +34,7 @@ int build_autograder(const GradescopeOptions& options) {
   const fs::path zip = fs::absolute(options.output.empty() ? fs::path(default_name(lab)) : options.output);
   check_output("--output", zip);
   const TemporaryFolder folder("autograder");
+  Waiting waiting("packing the checkout");
   for (const auto& file : checkout_files()) copy_checkout_file(file, folder.path() / "distlab");
   for (const auto* script : {"setup.sh", "run_autograder"}) {
     fs::copy(workspace().root / "lib/tools/gradescope" / script, folder.path() / script);
@@ -41,6 +43,7 @@ int build_autograder(const GradescopeOptions& options) {
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device()();
   dist::write_whole_file(folder.path() / "seed", std::to_string(seed));
   write_zip(zip, folder.path(), {"setup.sh", "run_autograder", "lab", "seed", "distlab"});
+  waiting.clear();
   fmt::print("{} ({:.1f} MB) is the autograder of {}: upload it to the assignment.\n", zip.string(),
              static_cast<double>(fs::file_size(zip)) / 1e6,
              lab ? lab->title : "every lab that an assignment's title names (\"Lab 5: ...\")");

@@ -16,6 +16,7 @@
 #include "distlab/submission.h"
 #include "distlab/temporary_folder.h"
 #include "distlab/terminal.h"
+#include "distlab/waiting.h"
 #include "distlab/workspace.h"
 #include "distlab/zip_file.h"
 
@@ -130,10 +131,13 @@ int submit_lab(const SubmitOptions& options) {
       options.output.empty() ? fs::path(fmt::format("lab_{:02}.zip", lab->number)) : options.output;
   check_output("--output", zip);
   const TemporaryFolder folder("submission");
+  Waiting waiting("building your file as the grader does");
   if (const auto built = build_submission(*lab, file, folder.path()); !built.refused.empty()) {
+    waiting.clear();
     fmt::print(stderr, "{}\nNo zip file was made; fix this first.\n", built.refused);
     return exit_failed;
   }
+  waiting.clear();
   write_zip(zip, workspace().root, {from_root(file)});
   fmt::print("{} contains {} ({} bytes), which compiles. Hand in this zip file.\n", zip.string(),
              from_root(file), fs::file_size(file));

@@ -119,6 +119,13 @@ TEST_F(GradeOnATerminal, AGraderThatFailsIsNotAGrade) {
   EXPECT_EQ(stays.find("Score"), stays.npos) << stays;
 }
 
+TEST(SimOnATerminal, SaysHowLongItWillTake) {
+  PseudoTerminal terminal({DISTLAB_PROGRAM, "sim", "all_reduce", "-n", "4096", "-b", "8", "-a", "ring"}, 24,
+                          80);
+  EXPECT_TRUE(terminal.shows("simulating ring on 4096 ranks, about ")) << terminal.all();
+  EXPECT_TRUE(terminal.shows(" left")) << terminal.all();
+}
+
 std::string fitted(std::string_view text, int columns) {
   int column = 0;
   return distlab::fitted(text, columns, column);
@@ -189,7 +196,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Command{"sim all_reduce -n 8 --links"}, Command{"show"}, Command{"show deadlock"},
                     Command{"show pipeline --actions"}, Command{"data digits"},
                     Command{"bench all_reduce --explain 4MiB -n 8"}, Command{"sim --help"},
-                    Command{"train --help"}, Command{"grade nonsense", 2}, Command{"frobnicate", 2},
-                    Command{"sim all_reduce -n 99999999", 2}, Command{"trace /nonexistent.json", 1}));
+                    Command{"train --help"}, Command{"bench --help"}, Command{"start 0"},
+                    Command{"show double-tree"}, Command{"show overlap"}, Command{"version"},
+                    Command{"sim all_reduce -n 16 -b 1GiB -a ring,tree"}, Command{"grade nonsense", 2},
+                    Command{"frobnicate", 2}, Command{"sim all_reduce -n 99999999", 2},
+                    Command{"trace /nonexistent.json", 1}));
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "distlab/bench/sides.h"
@@ -26,8 +27,8 @@ std::vector<double> largest_of_all(const std::vector<double>& values);
 
 // Returns the bytes that all ranks together read and write per second while each copies one large buffer into
 // another. It is the best of several rounds and of two ways of copying: the bandwidth of memory, not of a
-// library.
-double node_bandwidth(int ranks, int rounds);
+// library. Calls `share_done` now and then with the share of the work that is done.
+double node_bandwidth(int ranks, int rounds, const std::function<void(double)>& share_done = {});
 // The same for the memory of all GPUs that the ranks have, while one rank on each GPU copies.
 double device_bandwidth(dist::Device device, int rounds);
 

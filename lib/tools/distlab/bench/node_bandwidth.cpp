@@ -2,7 +2,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <span>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -24,14 +26,21 @@ constexpr std::size_t page_bytes = std::size_t{2} << 20;  // the size of Linux's
 
 std::size_t whole_pages(std::size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
 
-Bytes touched_pages(std::size_t bytes, int value) {
+// Calls `share_done` with a number from 0 to 1 now and then: some systems take seconds to find the pages.
+Bytes touched_pages(std::size_t bytes, int value, const std::function<void(double)>& share_done) {
+  constexpr std::size_t pieces = 16;
   Bytes memory(std::aligned_alloc(page_bytes, bytes), std::free);
   if (!memory)
     dist::fail(dist::Errc::resource, "there is no memory for {} bytes with which to measure the bandwidth",
                bytes);
   madvise(memory.get(), bytes,
           MADV_HUGEPAGE);  // much faster; a system without huge pages refuses, which does not matter
-  std::memset(memory.get(), value, bytes);
+  const std::span all(static_cast<std::byte*>(memory.get()), bytes);
+  for (std::size_t i = 0; i < pieces; ++i) {
+    const auto begin = bytes * i / pieces, end = bytes * (i + 1) / pieces;
+    std::memset(all.subspan(begin).data(), value, end - begin);
+    share_done(static_cast<double>(i + 1) / pieces);
+  }
   return memory;
 }
 
@@ -67,9 +76,14 @@ std::size_t bytes_a_rank(int ranks) {
 
 }  // namespace
 
-double node_bandwidth(int ranks, int rounds) {
+double node_bandwidth(int ranks, int rounds, const std::function<void(double)>& share_done) {
+  constexpr double of_pages = 0.45;  // of all the work; twice that, and the rest is copying
   const std::size_t bytes = bytes_a_rank(ranks);
-  const Bytes from = touched_pages(bytes, 1), to = touched_pages(bytes, 2);
+  const auto tell = [&](double share) {
+    if (share_done) share_done(share);
+  };
+  const Bytes from = touched_pages(bytes, 1, [&](double share) { tell(of_pages * share); });
+  const Bytes to = touched_pages(bytes, 2, [&](double share) { tell(of_pages * (1 + share)); });
   std::vector<double> seconds;
   for (int i = 0; i < rounds; ++i) {
     for (const auto copy : {copy_plainly, copy_streaming}) {

@@ -37,14 +37,16 @@ class Bench {
     constexpr int enough_rounds = 5;
     const dist::Device device = run_.plan.on_device ? dist::get_device() : dist::cpu;
     const int rounds = std::min(options.repeats, enough_rounds);
-    if (prints_) {
-      waiting_.emplace(Waiting::Ticks::none);
-      waiting_->show("measuring this machine's memory, some 10 s");
-    }
-    run_.bandwidth =
-        run_.plan.on_device ? device_bandwidth(device, rounds) : node_bandwidth(run_.plan.ranks, rounds);
+    const std::string bandwidth = "preparing 1 of 3: the memory's bandwidth";
+    say_what_is_next(bandwidth);
+    run_.bandwidth = run_.plan.on_device ? device_bandwidth(device, rounds)
+                                         : node_bandwidth(run_.plan.ranks, rounds, [&](double share) {
+                                             say_what_is_next(bandwidth, share);
+                                           });
+    say_what_is_next("preparing 2 of 3: how fast ranks meet");
     const bool share_cores = run_.plan.ranks > options.cores;
     if (!run_.plan.on_device) run_.meeting = meeting_seconds(run_.plan.ranks, share_cores, rounds);
+    say_what_is_next("preparing 3 of 3: buffers");
     const std::size_t bytes =
         bytes_to_rotate(static_cast<std::size_t>(run_.plan.sizes.back()), options.hot ? 1 : most_slots);
     in_ = std::make_unique<Memory>(bytes, run_.plan.dtype, options.foreign, device);
@@ -122,6 +124,13 @@ class Bench {
   Times one_way(Times times) const {
     if (run_.plan.collective != Collective::send_recv) return times;
     return {times.median / 2, times.least / 2, times.most / 2};
+  }
+
+  // `share` of it is done; 0: not known.
+  void say_what_is_next(const std::string& what, double share = 0) {
+    if (!prints_) return;
+    if (!waiting_) waiting_.emplace(Waiting::Ticks::none);
+    waiting_->show(what, [share] { return share; });
   }
 
   void show(const std::string& text) {

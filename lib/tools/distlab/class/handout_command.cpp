@@ -15,6 +15,7 @@
 #include "distlab/process.h"
 #include "distlab/starter.h"
 #include "distlab/temporary_folder.h"
+#include "distlab/waiting.h"
 #include "distlab/workspace.h"
 
 namespace distlab {
@@ -90,6 +91,7 @@ void check_files(const fs::path& tree) {
 }
 
 void check_that_it_configures(const fs::path& tree) {
+  const Waiting waiting("configuring a build of the tree");
   const TemporaryFolder build("handout");
   const auto run =
       run_captured({"cmake", "-E", "chdir", tree, "cmake", "--preset", "dev", "-B", build.path() / "build"});
@@ -99,6 +101,7 @@ void check_that_it_configures(const fs::path& tree) {
 // Grades its first lab there, as a student would do first.
 void check_first_lab(const fs::path& tree) {
   constexpr int graded = 1;  // the exit code of a grade below 100 points
+  const Waiting waiting("building the tree and grading its first lab, many minutes");
   const TemporaryFolder folder("handout");
   const auto csv = folder.path() / "grade.csv";
   const auto run = run_captured({tree / "distlab", "grade", find_labs().front().folder, "--csv", csv});

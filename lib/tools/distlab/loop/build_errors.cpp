@@ -68,7 +68,8 @@ struct Shown {
 
 // g++ draws "   17 |   if (x)"; clang++ leaves the number out, so we add it.
 std::vector<std::string> excerpt_lines(const Diagnostic& diagnostic) {
-  constexpr std::size_t enough = 3;  // the line, the caret, what it suggests
+  constexpr std::size_t enough = 3;     // the line, the caret, what it suggests
+  constexpr std::size_t longest = 160;  // bytes
   std::vector<std::string> lines;
   if (!diagnostic.excerpt.empty() && diagnostic.excerpt[0].find_first_not_of(" ^~") == std::string::npos)
     return {};  // an error at the end of the file has no line
@@ -76,11 +77,11 @@ std::vector<std::string> excerpt_lines(const Diagnostic& diagnostic) {
   for (const auto& line : diagnostic.excerpt) {
     if (lines.size() == enough) break;
     if (numbered)
-      lines.push_back(line);
+      lines.push_back(shortened(line, longest));
     else if (lines.empty())
-      lines.push_back(fmt::format("{:5} | {}", diagnostic.place.line, line));
+      lines.push_back(fmt::format("{:5} | {}", diagnostic.place.line, shortened(line, longest)));
     else
-      lines.push_back(fmt::format("{:5} | {}", "", line));
+      lines.push_back(fmt::format("{:5} | {}", "", shortened(line, longest)));
   }
   return lines;
 }

@@ -20,6 +20,7 @@
 #include "distlab/labs.h"
 #include "distlab/process.h"
 #include "distlab/temporary_folder.h"
+#include "distlab/terminal.h"
 
 namespace distlab {
 namespace fs = std::filesystem;
@@ -92,6 +93,14 @@ struct Simulated {
   bool has_report = false;
 };
 
+// What a lab prints fits into a terminal, as that of `distlab run` does. Another program has the terminal to
+// itself.
+int run_to_fit(const std::vector<std::string>& argv, const SimOptions& options) {
+  const bool is_lab = options.what.find('/') == std::string::npos;
+  if (!is_lab || !stdout_is_terminal()) return run_in_foreground(argv);
+  return run_streamed(argv, [](std::string_view line) { fmt::print("{}\n", line); }).exit_code;
+}
+
 Simulated simulate(const SimOptions& options, const std::string& program) {
   const ReportFile report;
   const std::string variable = setting(options, report.path());
@@ -105,7 +114,7 @@ Simulated simulate(const SimOptions& options, const std::string& program) {
   if (!options.trace.empty()) setenv("DIST_TRACE", options.trace.c_str(), 1);
   std::vector<std::string> argv{program};
   argv.insert(argv.end(), options.arguments.begin(), options.arguments.end());
-  const int code = run_in_foreground(argv);
+  const int code = run_to_fit(argv, options);
   unsetenv("DIST_SIM");
   return {code, !report.is_empty()};
 }

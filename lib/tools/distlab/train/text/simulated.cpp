@@ -11,6 +11,7 @@
 #include "distlab/train/text/text_data.h"
 #include "distlab/train/text/text_model.h"
 #include "distlab/train/text/text_schedule.h"
+#include "distlab/waiting.h"
 #include "mesh/simulated_step.h"
 
 namespace distlab {
@@ -35,7 +36,9 @@ void simulate_training(const TrainOptions& options) {
   const auto gpt = gpt_options(text, load_text(options).vocabulary.size());
   const std::int64_t rows = options.batch_size.value_or(default_text_batch);
   if (!options.plot.empty()) check_output_folder("--plot", options.plot);
+  Waiting waiting(fmt::format("simulating a step on {}", dist::counted(mesh.shape.ranks(), "virtual rank")));
   const auto step = dist::simulate_step(gpt, mesh, {.topology = text.simulate, .rows = rows});
+  waiting.clear();
   fmt::print(
       "a step of a GPT with {} parameters ({}, width {}, context {}) on {}: {} of {}\n"
       "{} per data rank, in {}, {}{}\n\n",
