@@ -12,6 +12,7 @@
 
 #include "distlab/columns.h"
 #include "distlab/process.h"
+#include "distlab/waiting.h"
 #include "pseudo_terminal.h"
 #include "small_checkout.h"
 
@@ -117,6 +118,12 @@ TEST_F(GradeOnATerminal, AGraderThatFailsIsNotAGrade) {
   const auto stays = what_stays(terminal.all());
   EXPECT_NE(stays.find("\nungraded: "), stays.npos) << stays;
   EXPECT_EQ(stays.find("Score"), stays.npos) << stays;
+}
+
+TEST(Waiting, SaysHowMuchTimeIsLeft) {
+  EXPECT_EQ(distlab::time_left(std::chrono::seconds(10), 0.25), "about 30 s left");
+  EXPECT_EQ(distlab::time_left(std::chrono::seconds(10), 1), "about 1 s left");
+  EXPECT_EQ(distlab::time_left(std::chrono::minutes(10), 0.5), "about 10 min left");
 }
 
 TEST(SimOnATerminal, SaysHowLongItWillTake) {
