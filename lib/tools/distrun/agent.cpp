@@ -97,7 +97,7 @@ auto wait_unguarded(Signals& signals, F&& wait) {
   return result;
 }
 
-// Says what follows an attempt that has not ended well. Returns whether the ranks start again.
+// Says what follows an attempt that has failed. Returns whether the ranks start again.
 bool start_again(const Stage& stage, Outcome& outcome, int attempt) {
   Nodes& nodes = stage.nodes;
   if (outcome.signal != 0)

@@ -149,7 +149,7 @@ std::optional<std::string> Nodes::finish(int attempt) {
   if (board_.most == 1) return std::nullopt;
   try {
     store_->set(board_.key(attempt, fmt::format("done{}", place_.node_rank)), "1");
-    const auto is_finished = [&] {  // one node alone has ended well, even if another one has just come
+    const auto is_finished = [&] {  // one node alone has succeeded, even if another one has just come
       return board_.nodes == 1 || board_.decide(attempt, End::finished) == End::finished;
     };
     while (!board_.all_have(attempt, "done") || !is_finished()) {

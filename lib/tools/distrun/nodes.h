@@ -38,7 +38,7 @@ class Nodes {
   // Blocks until all nodes have arrived, and reports it when that takes long. Throws Error{timeout} that says
   // how many have arrived; Error{connection} or Error{resource} when the store cannot be reached, or when
   // the node that hosts it or node 0 is lost; Error{invalid_argument} when there are too many nodes or two
-  // with the same number. Returns false, and says so, when the job has ended well without this node.
+  // with the same number. Returns false, and says so, when the job has succeeded without this node.
   bool join(const Options& options);
 
   const Place& place() const { return place_; }

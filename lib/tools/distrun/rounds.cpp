@@ -50,7 +50,7 @@ bool Nodes::meet(const Options& options) {
       continue;
     }
     if (agree_on_master(options)) return true;
-    board_.decide(attempt_, End::joins);  // a node is lost, but no rank has run: it is no failure of theirs
+    board_.decide(attempt_, End::joins);  // a node is lost, but no rank has run: the failure is not theirs
     end_round();
   }
 }
@@ -72,7 +72,7 @@ void Nodes::end_round() {
                       dist::to_bytes(std::to_string(attempt_ + 1)));
 }
 
-// Who arrived as number `arrival`; none if that node is gone, or is about to say who it is.
+// The node that arrived as number `arrival`; none if it is gone, or has not told its name yet.
 std::optional<Member> Nodes::member(int attempt, int arrival) const {
   const std::string who = board_.key(attempt, fmt::format("member{}", arrival));
   if (!board_.has(who)) return std::nullopt;
@@ -132,7 +132,7 @@ void Nodes::close(const Options& options, std::vector<Member> here) {
                       dist::to_bytes(fmt::format("{} {}", restarts, fmt::join(arrivals, " "))));
 }
 
-// Returns none when the job has ended well.
+// Returns none when the job has succeeded.
 std::optional<Round> Nodes::wait_for_round(const Options& options, int arrival) {
   const Deadline deadline = after_s(options.join_timeout_s);
   Deadline last_call = Deadline::never(), silence = after_s(late_after_s);
@@ -204,7 +204,7 @@ bool Nodes::take_place(const Round& round, int arrival) {
   return true;
 }
 
-// Returns false when the job has ended well.
+// Returns false when the job has succeeded.
 bool Nodes::wait_for_next_round(const Options& options, const Round& round) {
   if (!options.is_elastic())
     fail(
@@ -234,7 +234,7 @@ bool Nodes::wait_for_next_round(const Options& options, const Round& round) {
   }
 }
 
-// Whether the job has ended well, which is said then.
+// Whether the job has succeeded, which is said then.
 bool Nodes::is_over() const {
   if (!board_.has(key("over"))) return false;
   if (store_->get_text(key("over"), after_s(late_after_s)) != has_finished)

@@ -120,7 +120,7 @@ nn::StateDict load_whole(const fs::path& folder, const std::function<bool(std::s
     const auto dtype =
         std::ranges::find(all_dtypes, tensor.dtype, [](DType each) { return dist::name(each); });
     if (dtype == all_dtypes.end())
-      fail(Errc::invalid_argument, "{}: \"{}\" is {}, which is no dtype of distlab", folder.string(), name,
+      fail(Errc::invalid_argument, "{}: \"{}\" is {}, which is not a dtype of distlab", folder.string(), name,
            tensor.dtype);
     all.push_back({name, zeros(tensor.shape, *dtype, cpu)});
     pieces.push_back({name, all.back().tensor, tensor.shape, Shape(tensor.shape.size(), 0)});

@@ -14,11 +14,11 @@ namespace distlab {
 // The settings of a run, and what else it keeps, as pieces: "run.NAME".
 dist::Pieces run_pieces(const RunSettings& settings, const dist::nn::StateDict& more);
 
-// Of a run without a mesh. Every rank must call it.
+// For a run without a mesh. Every rank must call it.
 void save_as_folder(const std::filesystem::path& folder, dist::nn::Module& model,
                     dist::nn::Optimizer& optimizer, const dist::Pieces& run);
 
-// Of a run on a mesh in f32.
+// A run on a mesh, in f32.
 struct OnMesh {
   dist::HybridGpt& model;
   dist::nn::Optimizer& optimizer;
