@@ -76,7 +76,8 @@ std::optional<bench::DdpRow> measured(const DdpBenchOptions& options, int ranks)
   if (options.steps > 0) argv.insert(argv.end(), {"--iters", std::to_string(options.steps)});
   if (!options.compare.empty()) argv.insert(argv.end(), {"--compare", options.compare});
   if (options.cut_graphs) argv.emplace_back("--cut-graphs");
-  Waiting waiting(fmt::format("measuring {}", dist::counted(ranks, "rank")));
+  Waiting waiting(Waiting::Ticks::none);
+  waiting.show(fmt::format("measuring {}", dist::counted(ranks, "rank")));
   const int code = run_in_foreground(argv);
   waiting.clear();
   if (const auto how = ended_by_signal(code); !how.empty())

@@ -39,8 +39,11 @@ bool is_set(const char* name) {
 
 // Returns true for a terminal that knows no escape sequences.
 bool is_dumb() {
-  const char* const term = std::getenv("TERM");
-  return term != nullptr && std::string_view(term) == "dumb";
+  static const bool dumb = [] {
+    const char* const term = std::getenv("TERM");
+    return term != nullptr && std::string_view(term) == "dumb";
+  }();
+  return dumb;
 }
 
 }  // namespace
@@ -53,6 +56,11 @@ bool colours_on() {
 bool stdout_is_terminal() {
   static const bool terminal = isatty(STDOUT_FILENO) == 1;
   return terminal;
+}
+
+bool can_rewrite_lines() {
+  const bool dumb = is_dumb();  // asked first, by the thread that may change the environment
+  return stdout_is_terminal() && !dumb;
 }
 
 void flush_stdout() {
@@ -145,7 +153,7 @@ std::string indented(std::string_view text, Style style, int indent, int width) 
 }
 
 void ProgressLine::show(std::string_view text) {
-  if (!stdout_is_terminal() || is_dumb()) return;
+  if (!can_rewrite_lines()) return;
   fmt::print("\r\033[K{}", first_columns(text, std::min(terminal_columns(), 120) - 1));
   std::fflush(stdout);
   shown_ = true;

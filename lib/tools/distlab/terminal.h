@@ -9,6 +9,8 @@ namespace distlab {
 enum class Style { plain, bold, dim, good, bad, warn };
 
 bool stdout_is_terminal();
+// Returns true for a terminal that knows escape sequences.
+bool can_rewrite_lines();
 // Flushes standard output. Throws Error{resource} when it cannot be written, because a full disk is a
 // failure.
 void flush_stdout();

@@ -26,7 +26,7 @@ std::string progress_bar(double share) {
 }
 
 Waiting::Waiting(std::string what, Share share) : what_(std::move(what)), share_(std::move(share)) {
-  if (stdout_is_terminal()) begin_ticking();
+  if (can_rewrite_lines()) begin_ticking();
 }
 
 Waiting::~Waiting() {
@@ -46,7 +46,7 @@ void Waiting::show(const std::string& what, std::size_t done, std::size_t all) {
 }
 
 void Waiting::show(std::string what, Share share) {
-  if (!stdout_is_terminal()) return;
+  if (!can_rewrite_lines()) return;
   const std::lock_guard lock(mutex_);
   what_ = std::move(what);
   share_ = std::move(share);

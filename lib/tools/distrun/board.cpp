@@ -42,7 +42,7 @@ void Board::tell(int attempt, const std::string& what) const {
 }
 
 std::optional<std::string> Board::lost_node(bool or_left) const {
-  for (int node = 0; node < nodes; ++node) {
+  for (int node = 0; node < static_cast<int>(members.size()); ++node) {
     const std::string gone = key("gone" + members[static_cast<std::size_t>(node)]);
     if (node == node_rank || !has(gone)) continue;
     const bool left = store->get_text(gone, dist::Deadline::after(std::chrono::seconds(1))) == has_left;

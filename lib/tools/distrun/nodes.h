@@ -82,6 +82,7 @@ class Nodes {
   bool may_close(const Options& options, const std::vector<Member>& here, dist::Deadline& last_call) const;
   void close(const Options& options, std::vector<Member> here);
   std::optional<Round> wait_for_round(const Options& options, int arrival);
+  [[noreturn]] void fail_complete(const Options& options) const;
   [[noreturn]] void say_who_is_missing(const Options& options) const;
   bool take_place(const Round& round, int arrival);
   bool wait_for_next_round(const Options& options, const Round& round);

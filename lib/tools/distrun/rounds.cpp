@@ -132,9 +132,17 @@ void Nodes::close(const Options& options, std::vector<Member> here) {
                       dist::to_bytes(fmt::format("{} {}", restarts, fmt::join(arrivals, " "))));
 }
 
-// Returns none when the job has succeeded.
+// This node is not one of a fixed number that have met.
+void Nodes::fail_complete(const Options& options) const {
+  fail(Errc::invalid_argument,
+       "distrun: job \"{}\" at {} already has its {}; for another job choose another --rdzv-id and endpoint",
+       board_.run_id, place_.store_address, dist::counted(options.nodes, "node"));
+}
+
+// Returns none when the job has succeeded. Before a restart the ranks of all nodes take their grace periods.
 std::optional<Round> Nodes::wait_for_round(const Options& options, int arrival) {
-  const Deadline deadline = after_s(options.join_timeout_s);
+  const double graces_s = attempt_ > 0 ? 4 * options.grace_s : 0;
+  const Deadline deadline = after_s(std::max(options.join_timeout_s, graces_s));
   Deadline last_call = Deadline::never(), silence = after_s(late_after_s);
   const auto arrived = [&] { return store_->add(board_.key(attempt_, "arrived"), 0); };
   const auto is_first = [&] {
@@ -145,8 +153,10 @@ std::optional<Round> Nodes::wait_for_round(const Options& options, int arrival) 
   while (true) {
     if (auto round = closed(attempt_)) return round;
     if (is_over()) return std::nullopt;
-    if (attempt_ > 0 && !options.is_elastic())
+    if (attempt_ > 0 && !options.is_elastic()) {
+      if (board_.members.empty()) fail_complete(options);
       if (const auto lost = board_.lost_node()) fail(Errc::peer_failed, "distrun: {}", *lost);
+    }
     const bool closes = is_first();
     if (closes && arrived() >= options.least_nodes)
       if (auto here = present(attempt_); may_close(options, here, last_call)) {
@@ -206,11 +216,7 @@ bool Nodes::take_place(const Round& round, int arrival) {
 
 // Returns false when the job has succeeded.
 bool Nodes::wait_for_next_round(const Options& options, const Round& round) {
-  if (!options.is_elastic())
-    fail(
-        Errc::invalid_argument,
-        "distrun: job \"{}\" at {} already has its {}; for another job choose another --rdzv-id and endpoint",
-        board_.run_id, place_.store_address, dist::counted(options.nodes, "node"));
+  if (!options.is_elastic()) fail_complete(options);
   if (board_.has(key("over")))
     fail(Errc::invalid_argument,
          "distrun: job \"{}\" at {} has ended; for another job choose another --rdzv-id and endpoint",

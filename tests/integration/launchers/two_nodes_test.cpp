@@ -270,6 +270,22 @@ TEST_F(TwoNodes, AThirdNodeAndATakenNumberAreRefused) {
   EXPECT_EQ(one.wait().code, 0);
 }
 
+// Node 0 has ended its ranks and waits for the next attempt, while node 1 still ends its own.
+TEST_F(TwoNodes, AThirdNodeIsRefusedBetweenTwoAttempts) {
+  const auto member = [this](const std::string& number, const std::string& first_attempt) {
+    return node({"--max-restarts", "1", "--grace-period", "1", "--node-rank", number},
+                shell("echo ready; [ $TORCHELASTIC_RESTART_COUNT = 1 ] && exit 0; " + first_attempt));
+  };
+  Running zero(member("0", "sleep 1; exit 3")), one(member("1", "trap '' TERM; sleep 30"));
+  ASSERT_TRUE(zero.wait_for_output("ready") && one.wait_for_output("ready"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1800));
+  const Ran third = run_program(node({}, shell("true")));
+  EXPECT_EQ(third.code, 127);
+  EXPECT_TRUE(contains(third.err, "already has its 2 nodes")) << third.err;
+  EXPECT_EQ(zero.wait().code, 0);
+  EXPECT_EQ(one.wait().code, 0);
+}
+
 TEST_F(TwoNodes, AStrangerWithAnotherTokenIsRefused) {
   Running zero(node({"--rdzv-conf", "join_timeout=5"}, shell("true")), {"DIST_JOB_TOKEN=secret"});
   std::this_thread::sleep_for(std::chrono::milliseconds(300));

@@ -108,6 +108,13 @@ TEST_F(TrainKinds, WhatDoesNotFitIsRefusedAndLosesNothing) {
   refused(train("", folder, 5),
           "is from a run on a mesh in bf16, whose master weights are divided; to resume, add --mesh");
   refused(train("dp=2", file, 5, {"--dtype", "bf16"}), "a mesh in bf16 continues from a folder");
+  fs::create_directories(file + ".parts");
+  std::ofstream(file + ".parts/mine") << "kept";
+  refused(train("dp=2", file, 5), "is in the way, with \"mine\" in it; move it away");
+  EXPECT_EQ(content(file + ".parts/mine"), "kept");
+  const std::string fresh = in_folder("fresh"), same = in_folder("./fresh");
+  refused(train("", fresh, 3, {"--export", same}), "--export and --checkpoint name the same file");
+  refused(train("", fresh, 3, {"--export", text_}), "--export and --data name the same file");
   refused(train("dp=2", file, 5, {"--seed", "5"}), "is from a run with seed = 0, but this run has 5");
   EXPECT_EQ(content(file), before);
 }

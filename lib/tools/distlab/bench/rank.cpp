@@ -134,8 +134,8 @@ class Bench {
   }
 
   void show(const std::string& text) {
-    if (!prints_ || !table_) return;
     if (waiting_) waiting_->clear();
+    if (!prints_ || !table_) return;
     fmt::print("{}", text);
     flush_stdout();
   }

@@ -79,6 +79,13 @@ void check_sizes(const TextOptions& text) {
     fail(Errc::invalid_argument, "--gated has SiLU instead of GELU; leave --gelu-tanh out");
 }
 
+// "a", "./a" and "b/../a" are one path, of a file that may not exist yet.
+std::filesystem::path one_path(const std::filesystem::path& file) {
+  std::error_code unknown;
+  const auto path = std::filesystem::weakly_canonical(std::filesystem::absolute(file), unknown);
+  return unknown ? std::filesystem::absolute(file).lexically_normal() : path;
+}
+
 // --checkpoint, --from and --export, for a GPT.
 void check_files(const TrainOptions& options) {
   const auto& text = options.text;
@@ -92,9 +99,10 @@ void check_files(const TrainOptions& options) {
     fail(Errc::invalid_argument, "--steps 0 reads --from on one rank; leave out --mesh");
   if (text.export_to.empty()) return;
   for (const auto& [name, file] :
-       {std::pair{"--checkpoint", options.checkpoint}, std::pair{"--from", text.from}})
-    if (std::error_code none;
-        file == text.export_to || std::filesystem::equivalent(file, text.export_to, none))
+       {std::pair{"--checkpoint", options.checkpoint}, std::pair{"--from", text.from},
+        std::pair{"--data", std::filesystem::path(options.data)}, std::pair{"--log", options.log}})
+    if (std::error_code none; !file.empty() && (one_path(file) == one_path(text.export_to) ||
+                                                std::filesystem::equivalent(file, text.export_to, none)))
       fail(Errc::invalid_argument,
            "--export and {} name the same file, {}, which would be lost; name another", name,
            text.export_to.string());

@@ -12,8 +12,8 @@
 
 namespace distlab {
 
-// How far the run is ("epochs_done", "steps_done"), and what must be equal in the resumed run: "ranks",
-// "batch_size", ...
+// How far the run is ("epochs_done", "steps_done"), "ranks" and "batch_size", which a resumed run may change,
+// and what must be equal in it.
 using RunSettings = std::map<std::string, std::int64_t>;
 
 // Writes the model as "model.NAME", the optimizer as "optimizer.NAME", the settings and `more` as "run.NAME".

@@ -9,8 +9,8 @@
 
 namespace distlab {
 
-void Narrator::begin(int epoch) {
-  epoch_ = epoch;
+void Narrator::begin(int epoch, std::int64_t images) {
+  epoch_ = epoch, first_ = images;
   began_ = said_ = Clock::now();
 }
 
@@ -19,13 +19,16 @@ void Narrator::step(std::int64_t images, std::int64_t of, double loss) {
       {{"epoch", static_cast<double>(epoch_)}, {"images", static_cast<double>(images)}, {"loss", loss}});
   using namespace std::chrono_literals;
   const auto now = Clock::now();
-  if (silent_ || now - said_ < (stdout_is_terminal() ? Clock::duration(100ms) : Clock::duration(5s))) return;
+  if (silent_ || now - said_ < (can_rewrite_lines() ? Clock::duration(100ms) : Clock::duration(5s))) return;
   said_ = now;
   const double share = static_cast<double>(images) / static_cast<double>(std::max<std::int64_t>(of, 1));
-  const double rate = static_cast<double>(images) / std::chrono::duration<double>(now - began_).count();
-  if (stdout_is_terminal()) {
+  const auto taken = static_cast<double>(images - first_);
+  const double rate = taken / std::chrono::duration<double>(now - began_).count(),
+               of_this_run = taken / static_cast<double>(std::max<std::int64_t>(of - first_, 1));
+  if (can_rewrite_lines()) {
     line_.show(fmt::format("epoch {} of {}{} {:.0f} %, {}, loss {:.4f}, {:.0f} images/s", epoch_, epochs_,
-                           progress_bar(share), 100 * share, time_left(now - began_, share), loss, rate));
+                           progress_bar(share), 100 * share, time_left(now - began_, of_this_run), loss,
+                           rate));
   } else {
     say(fmt::format("epoch {} of {} {:3.0f} %  {:6.0f} images/s  loss {:.4f}", epoch_, epochs_, 100 * share,
                     rate, loss));

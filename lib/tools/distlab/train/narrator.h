@@ -26,7 +26,8 @@ class Narrator {
   Narrator(bool silent, const TrainOptions& options)
       : silent_(silent), epochs_(options.epochs), log_(silent ? "" : options.log, options.resume) {}
 
-  void begin(int epoch);
+  // `images` of the epoch were taken before, in a run that this one continues.
+  void begin(int epoch, std::int64_t images);
   // Call it after a step, with the images of all ranks so far and the loss of this rank.
   void step(std::int64_t images, std::int64_t of, double loss);
   void end(const EpochResult& result);
@@ -38,6 +39,7 @@ class Narrator {
   const bool silent_;
   const int epochs_;
   int epoch_ = 0;
+  std::int64_t first_ = 0;
   Clock::time_point began_{}, said_{};
   ProgressLine line_;
   RunLog log_;

@@ -114,7 +114,7 @@ EpochResult Trainer::run() {
   EpochResult result;
   for (int epoch = first_epoch_; epoch < options_.epochs; ++epoch) {
     result = {};
-    narrator_.begin(epoch + 1);
+    narrator_.begin(epoch + 1, seen_ * ranks_);
     train_epoch(epoch, result);
     expect_finite_weights(scheme_->model().parameters(), steps_, lr_, options_.checkpoint);
     if (ending_.is_agreed()) {

@@ -33,6 +33,8 @@ void check_mesh(const TrainOptions& options) {
   if (text.dtype != "f32" && !text.simulate.empty())
     fail(Errc::invalid_argument,
          "--simulate only knows how fast machines compute in f32; leave --dtype {} out", text.dtype);
+  if (text.verify && options.resume)
+    fail(Errc::invalid_argument, "--verify compares the first step of a new run; leave --resume out");
   if (text.verify && text.sample)
     fail(Errc::invalid_argument,
          "--sample needs a trained model, --verify trains none; leave one of them out");

@@ -65,11 +65,13 @@ std::string use_without_training(const TrainOptions& options) {
   std::string said;
   const Checkpoint checkpoint = checkpoint_of(file, options, &said);
   const nn::GptOptions gpt = gpt_options(checkpoint);
+  TrainOptions of_file = with_model_of_file(options);
+  of_file.text.vocab_size = gpt.vocab_size;
   std::optional<data::Vocabulary> vocabulary;
   if (options.text.sample)
     vocabulary = has_vocabulary(checkpoint)     ? vocabulary_of(checkpoint)
                  : options.text.tokens == "u16" ? data::Vocabulary::of_numbers(gpt.vocab_size)
-                                                : load_text(with_model_of_file(options)).vocabulary;
+                                                : load_text(of_file).vocabulary;
   if (!options.text.export_to.empty()) check_export(gpt);
   nn::GPT model(gpt);
   model.to(checkpoint.dtype());

@@ -33,10 +33,10 @@ class MeshTrainer {
  public:
   explicit MeshTrainer(const TrainOptions& options);
   // Trains all steps that are left, with validations in between; each writes the checkpoint, a folder that
-  // any mesh can load. With --verify, instead compares the first step's loss, norm and gradients with those
-  // of one rank in f64, and throws Error{mismatch} if any differs.
-  // With --plot, the memory and the timeline of one step are drawn at the end; with --sample and --export,
-  // rank 0 gathers the model and writes.
+  // any mesh can load, or the file that it has resumed from. With --verify, instead compares the first step's
+  // loss, norm and gradients with those of one rank in f64, and throws Error{mismatch} if any differs. With
+  // --plot, the memory and the timeline of one step are drawn at the end; with --sample and --export, rank 0
+  // gathers the model and writes.
   void run();
 
  private:

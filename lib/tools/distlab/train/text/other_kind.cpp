@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include "dist/core/fail.h"
 #include "dist/group/process_group.h"
@@ -32,6 +33,29 @@ dist::Pieces pieces_of(const OnMesh& run) {
   return all;
 }
 
+// A folder for one save, in which nothing else may be.
+class Parts {
+ public:
+  explicit Parts(fs::path path) : path_(std::move(path)) {
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(path_, none))
+      if (const std::string name = entry.path().filename().string();
+          !name.starts_with("save-") && name != "checkpoint.json")
+        dist::fail(dist::Errc::resource, "{} is in the way, with \"{}\" in it; move it away", path_.string(),
+                   name);
+  }
+  ~Parts() {
+    std::error_code ignored;
+    if (dist::get_rank() == 0) fs::remove_all(path_, ignored);
+  }
+  Parts(const Parts&) = delete;
+  Parts& operator=(const Parts&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  const fs::path path_;
+};
+
 void write(const fs::path& file, const fs::path& parts, const nn::GptOptions& gpt,
            const RunSettings& settings, const nn::StateDict& more) {
   Whole whole(gpt);
@@ -59,17 +83,15 @@ void save_as_folder(const fs::path& folder, nn::Module& model, nn::Optimizer& op
 
 void save_as_file(const fs::path& file, const OnMesh& run, const RunSettings& settings,
                   const nn::StateDict& more) {
-  const fs::path parts = file.string() + ".parts";
-  dist::save_sharded(parts, pieces_of(run));
+  const Parts parts(file.string() + ".parts");
+  dist::save_sharded(parts.path(), pieces_of(run));
   std::string problem;
   if (dist::get_rank() == 0) {
     try {
-      write(file, parts, run.gpt, settings, more);
+      write(file, parts.path(), run.gpt, settings, more);
     } catch (const std::exception& error) {
       problem = error.what();
     }
-    std::error_code ignored;
-    fs::remove_all(parts, ignored);
   }
   dist::broadcast_object(problem, 0);
   if (!problem.empty()) dist::fail(dist::Errc::resource, "{}", problem);

@@ -27,10 +27,10 @@ void StepNarrator::step(std::int64_t done, double loss, double lr, double grad_n
               {"tokens_per_s", rate(done)}});
   using namespace std::chrono_literals;
   const auto now = Clock::now();
-  if (silent_ || now - said_ < (stdout_is_terminal() ? Clock::duration(100ms) : Clock::duration(5s))) return;
+  if (silent_ || now - said_ < (can_rewrite_lines() ? Clock::duration(100ms) : Clock::duration(5s))) return;
   said_ = now;
   const double share = static_cast<double>(done) / static_cast<double>(steps_);
-  if (stdout_is_terminal()) {
+  if (can_rewrite_lines()) {
     const double of_this_run =
         static_cast<double>(done - first_) / static_cast<double>(std::max<std::int64_t>(steps_ - first_, 1));
     line_.show(fmt::format("step {} of {}{}, {}, loss {:.4f}, {:.0f} tokens/s, {:.0f} MiB", done, steps_,

@@ -47,7 +47,8 @@ data::Vocabulary vocabulary_for(const TrainOptions& options, const std::string& 
     dist::fail(dist::Errc::invalid_argument,
                "{} has {} tokens, but --tokens {} makes {} of {}: name the text that it was trained on with "
                "--data, or a file of its tokens with --tokens u16 --data train.bin",
-               options.text.from.string(), wanted, options.text.tokens, vocabulary.size(), name);
+               (options.text.from.empty() ? options.checkpoint : options.text.from).string(), wanted,
+               options.text.tokens, vocabulary.size(), name);
   return vocabulary;
 }
 

@@ -56,7 +56,7 @@ nn::GptOptions gpt_options(const TextOptions& options, std::int64_t vocab_size) 
                      .bias = options.bias,
                      .tied = options.tied};
   gpt.kv_heads = options.kv_heads == options.heads ? 0 : options.kv_heads;
-  gpt.hidden = options.hidden;
+  gpt.hidden = !options.gated && options.hidden == 4 * options.width ? 0 : options.hidden;
   gpt.rms_norm = options.rms_norm, gpt.gated = options.gated, gpt.rotary = options.rotary;
   gpt.gelu_tanh = options.gelu_tanh, gpt.norm_eps = options.norm_eps, gpt.rotary_base = options.rotary_base;
   return gpt;
@@ -96,12 +96,17 @@ Checkpoint checkpoint_of(const std::filesystem::path& file, const TrainOptions& 
     return is_given ? value : decltype(value){};
   };
   const TextOptions& text = options.text;
+  const auto config = config_beside(file);
+  if (text.gelu_tanh && config && !config->gelu_tanh.value_or(true))
+    dist::fail(dist::Errc::invalid_argument,
+               "--gelu-tanh, but the config.json beside {} says activation_function = \"gelu\"; leave it out",
+               file.string());
   ForeignModel foreign = read_foreign(file, dict,
                                       {.heads = given("--heads", text.heads),
                                        .context = text.context,
                                        .norm_eps = given("--norm-eps", text.norm_eps),
                                        .rotary_base = given("--rotary-base", text.rotary_base),
-                                       .config = config_beside(file)});
+                                       .config = config});
   if (!foreign.gpt.gated) foreign.gpt.gelu_tanh = foreign.gpt.gelu_tanh || text.gelu_tanh;
   nn::StateDict all = nn::with_prefix("model.", foreign.state);
   for (const auto& [name, value] : settings_of(foreign.gpt))
@@ -150,6 +155,9 @@ TrainOptions with_model_of_file(TrainOptions options) {
   take("--width", text.width, gpt.width);
   take("--context", text.context, gpt.context);
   take("--tied", text.tied, gpt.tied);
+  // The usual numbers, in words of the file.
+  if (text.kv_heads == gpt.heads) text.kv_heads = 0;
+  if (!gpt.gated && text.hidden == 4 * gpt.width) text.hidden = 0;
   take("--kv-heads", text.kv_heads, gpt.kv_heads);
   take("--hidden", text.hidden, gpt.hidden);
   take("--bias", text.bias, gpt.bias);

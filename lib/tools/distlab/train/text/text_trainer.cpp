@@ -72,8 +72,9 @@ TextTrainer::TextTrainer(const TrainOptions& options)
       return enqueue_step(inputs, targets);
     });
   if (options.text.sample) text_.vocabulary.encode(*options.text.sample, "the prompt");  // or throws
-  if (rank_ == 0 && !options.checkpoint.empty() && !is_in_folder_)
-    check_output("--checkpoint", options.checkpoint);
+  if (rank_ == 0 && !options.checkpoint.empty())
+    is_in_folder_ ? check_output_folder("--checkpoint", options.checkpoint)
+                  : check_output("--checkpoint", options.checkpoint);
   if (rank_ == 0 && !options.plot.empty()) check_output_folder("--plot", options.plot);
   if (rank_ == 0 && !options.text.export_to.empty()) check_output("--export", options.text.export_to);
   if (options.resume) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,8 +63,12 @@ std::optional<ForeignConfig> config_beside(const std::filesystem::path& weights)
   check(file, json);
   const Json rope = json.value("rope_parameters", Json::object());  // since transformers 5
   if (rope.is_object()) check(file, rope);
+  const double heads = number_of(json, {"num_attention_heads", "n_head"});
+  if (!(heads >= 0 && heads <= 4096 && heads == std::floor(heads)))
+    dist::fail(dist::Errc::invalid_argument, "{} says {} heads; it must be a whole number up to 4096",
+               file.string(), heads);
   ForeignConfig config{.is_llama = json["model_type"] != "gpt2",
-                       .heads = static_cast<std::int64_t>(number_of(json, {"num_attention_heads", "n_head"})),
+                       .heads = static_cast<std::int64_t>(heads),
                        .norm_eps = number_of(json, {"rms_norm_eps", "layer_norm_epsilon"}),
                        .rotary_base = number_of(json, {"rope_theta"}),
                        .gelu_tanh = {}};

@@ -58,16 +58,21 @@ nn::StateDict in_their_names(const Family& family, const nn::GptOptions& gpt, co
 
 // nanoGPT's model_args, or the entries of a Llama's config.json.
 std::string settings_text(const nn::GptOptions& gpt) {
+  const double usual_eps = nn::GptOptions().norm_eps;
   if (!is_llama(gpt))
     return fmt::format(
-        "n_layer={}, n_head={}, n_embd={}, block_size={}, vocab_size={}, bias={}{}", gpt.layers, gpt.heads,
-        gpt.width, gpt.context, gpt.vocab_size, gpt.bias ? "True" : "False",
-        gpt.gelu_tanh ? "; its GELU is by tanh: in nanoGPT write nn.GELU(approximate='tanh')" : "");
+        "n_layer={}, n_head={}, n_embd={}, block_size={}, vocab_size={}, bias={}{}{}{}", gpt.layers,
+        gpt.heads, gpt.width, gpt.context, gpt.vocab_size, gpt.bias ? "True" : "False",
+        gpt.gelu_tanh ? "; its GELU is by tanh: in nanoGPT write nn.GELU(approximate='tanh')" : "",
+        gpt.tied ? "" : "; its head is not tied: in nanoGPT leave out wte.weight = lm_head.weight",
+        gpt.norm_eps == usual_eps
+            ? ""
+            : fmt::format("; its norms have epsilon {}: in nanoGPT write it instead of 1e-5", gpt.norm_eps));
   return fmt::format(
       "num_hidden_layers={}, num_attention_heads={}, num_key_value_heads={}, hidden_size={}, "
-      "max_position_embeddings={}, vocab_size={}, rms_norm_eps={}, rope_theta={}",
+      "max_position_embeddings={}, vocab_size={}, rms_norm_eps={}, rope_theta={}, tie_word_embeddings={}",
       gpt.layers, gpt.heads, gpt.kv_heads > 0 ? gpt.kv_heads : gpt.heads, gpt.width, gpt.context,
-      gpt.vocab_size, gpt.norm_eps, gpt.rotary_base);
+      gpt.vocab_size, gpt.norm_eps, gpt.rotary_base, gpt.tied ? "true" : "false");
 }
 
 }  // namespace

@@ -87,7 +87,9 @@ std::optional<std::int64_t> match(std::string_view pattern, std::string_view nam
   const auto digits = name.substr(before.size(), name.size() - before.size() - after.size());
   std::int64_t number = 0;
   const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc() || digits != std::to_string(number) || number < 0) return std::nullopt;
+  constexpr std::int64_t most_blocks = 1'000'000;
+  if (error != std::errc() || digits != std::to_string(number) || number < 0 || number >= most_blocks)
+    return std::nullopt;
   return number;
 }
 
