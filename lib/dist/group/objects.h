@@ -1,4 +1,5 @@
-// Messages and collectives of strings and bytes of any length. process_group.h includes this.
+// Messages and collectives of strings and bytes of any length, and of several tensors at once.
+// process_group.h includes this.
 #pragma once
 
 #include <string>
@@ -33,5 +34,10 @@ std::vector<std::string> gather_object(const std::string& object, int dst, const
 // On src, `objects` holds one string per rank; on the other ranks it is empty. Returns this rank's string.
 std::string scatter_object(const std::vector<std::string>& objects, int src, const Options& options = {},
                            Caller at = Caller::here());
+
+// all_reduce of each tensor, in place, by one collective. The tensors have one dtype, are on one device and
+// share no memory; .async_op is refused.
+void all_reduce_coalesced(const std::vector<Tensor>& tensors, ReduceOp op = ReduceOp::sum,
+                          const Options& options = {}, Caller at = Caller::here());
 
 }  // namespace dist

@@ -95,9 +95,9 @@ void destroy_process_group(const ProcessGroup& group = {}, Caller at = Caller::h
 // True between init_process_group and destroy_process_group. Does not block.
 bool is_initialized();
 
-int get_rank(const ProcessGroup& group = {}, Caller at = Caller::here());  // -1 for a non-member of `group`
-int get_world_size(const ProcessGroup& group = {},
-                   Caller at = Caller::here());  // -1 for a non-member of `group`
+// Both are -1 for a non-member of `group`.
+int get_rank(const ProcessGroup& group = {}, Caller at = Caller::here());
+int get_world_size(const ProcessGroup& group = {}, Caller at = Caller::here());
 int get_local_rank(Caller at = Caller::here());  // among the ranks of this host
 // Where this rank's tensors go by default: cuda(get_local_rank() modulo this host's number of GPUs), or the
 // CPU where there are none, and for virtual ranks. With DIST_DEVICE=cpu: the CPU. With DIST_DEVICE=cuda,
@@ -160,8 +160,8 @@ struct Options {
 Work send(const Tensor& t, int dst, const Options& options = {}, Caller at = Caller::here());
 // Blocks until the message is in `t`; the message must have exactly t's size.
 Work recv(Tensor& t, int src, const Options& options = {}, Caller at = Caller::here());
-Work recv(Tensor& t, const Options& options = {},
-          Caller at = Caller::here());  // from any rank: see Work::source_rank()
+// From any rank: Work::source_rank() says which.
+Work recv(Tensor& t, const Options& options = {}, Caller at = Caller::here());
 // As send(), but returns at once; do not write to `t` before Work::wait().
 Work isend(const Tensor& t, int dst, Options options = {}, Caller at = Caller::here());
 // As recv(), but returns at once; do not read or write `t` before Work::wait().
@@ -185,8 +185,8 @@ std::vector<Work> batch_isend_irecv(const std::vector<P2P>& operations, const Op
 
 // Collectives. The tensors of one call must have one dtype, the same on all ranks, and be on one device of
 // their rank.
-Work broadcast(Tensor& t, int src, const Options& options = {},
-               Caller at = Caller::here());  // in place; the same number of elements on every rank
+// In place; the same number of elements on every rank.
+Work broadcast(Tensor& t, int src, const Options& options = {}, Caller at = Caller::here());
 // Element by element over all ranks. The result is in `t` on `dst`; on the other ranks `t` is not changed.
 Work reduce(Tensor& t, int dst, ReduceOp op = ReduceOp::sum, const Options& options = {},
             Caller at = Caller::here());

@@ -1,9 +1,7 @@
 #include "dist/parallel/packed.h"
 
 #include <algorithm>
-#include <ranges>
 #include <string>
-#include <vector>
 
 #include <fmt/ranges.h>
 
@@ -17,47 +15,28 @@ std::string kind_of(const Tensor& t) {
   return fmt::format("{} {} on {}", name(t.dtype()), fmt::join(t.shape(), "x"), t.device().str());
 }
 
-// New memory for all of them, and each one's place in it.
-struct Packed {
-  template <class Tensors>
-  explicit Packed(const Tensors& tensors) {
-    const Tensor& like = *tensors.begin();
-    // cuDNN adds to a gradient only where it begins at 16 bytes.
-    const auto unit =
-        like.device() == cpu ? std::size_t{1} : std::max<std::size_t>(1, 16 / size_of(like.dtype()));
-    const auto room = [unit](const Tensor& t) {
-      return static_cast<std::int64_t>(round_up(static_cast<std::size_t>(t.numel()), unit));
-    };
-    std::int64_t total = 0;
-    for (const Tensor& t : tensors) total += room(t);
-    whole = empty({total}, like.dtype(), like.device());
-    if (unit > 1) whole.zero_();
-    std::int64_t at = 0;
-    for (const Tensor& t : tensors) {
-      places.push_back(whole.narrow(at, t.numel()).view(t.shape()));
-      places.back().copy_(t);
-      at += room(t);
-    }
-  }
-  Tensor whole;
-  std::vector<Tensor> places;
-};
-
 }  // namespace
 
 Tensor pack(std::span<Tensor* const> tensors) {
-  const auto refer = [](Tensor* t) -> Tensor& { return *t; };
-  Packed packed(tensors | std::views::transform(refer));
-  for (std::size_t i = 0; i < tensors.size(); ++i) *tensors[i] = std::move(packed.places[i]);
-  return packed.whole;
-}
-
-void all_reduce_packed(std::span<const Tensor> tensors, ReduceOp op, const ProcessGroup& group,
-                       CallSite where) {
-  if (tensors.empty()) return;
-  Packed packed(tensors);
-  all_reduce(packed.whole, op, {.group = group}, where);
-  for (std::size_t i = 0; i < tensors.size(); ++i) Tensor(tensors[i]).copy_(packed.places[i]);
+  const Tensor like = *tensors.front();
+  // cuDNN adds to a gradient only where it begins at 16 bytes.
+  const auto unit =
+      like.device() == cpu ? std::size_t{1} : std::max<std::size_t>(1, 16 / size_of(like.dtype()));
+  const auto room = [unit](const Tensor& t) {
+    return static_cast<std::int64_t>(round_up(static_cast<std::size_t>(t.numel()), unit));
+  };
+  std::int64_t total = 0;
+  for (const Tensor* t : tensors) total += room(*t);
+  Tensor whole = empty({total}, like.dtype(), like.device());
+  if (unit > 1) whole.zero_();
+  std::int64_t at = 0;
+  for (Tensor* const t : tensors) {
+    Tensor place = whole.narrow(at, t->numel()).view(t->shape());
+    place.copy_(*t);
+    at += room(*t);
+    *t = std::move(place);
+  }
+  return whole;
 }
 
 void put_back(Tensor& now, const Tensor& place, std::string_view what, std::string_view parameter) {

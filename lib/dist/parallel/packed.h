@@ -15,11 +15,6 @@ namespace dist {
 // begins at a multiple of 16 bytes. Other copies of these tensors still refer to the old memory.
 Tensor pack(std::span<Tensor* const> tensors);
 
-// One all_reduce of several tensors (of one dtype and device, none or more), which stay where they are:
-// through memory in which they are one after another. Collective.
-void all_reduce_packed(std::span<const Tensor> tensors, ReduceOp op, const ProcessGroup& group,
-                       CallSite where);
-
 // Turns the value or the gradient (`what`) of a parameter back into the view that it was: if another tensor
 // has replaced it since, copies that one's elements. Throws Error{invalid_argument} if its shape, dtype or
 // device differs.

@@ -25,7 +25,7 @@ constexpr Timeout lock_patience = 60s;
 constexpr Timeout farewell_patience = 2s;
 
 // What a record says. A key and a value follow (both empty when unused).
-enum class Change : std::uint8_t { set, remove, enter, leave };
+enum class Change : std::uint8_t { set, remove, enter, leave, append };
 
 class FileStore final : public Store {
  public:
@@ -36,10 +36,11 @@ class FileStore final : public Store {
   ~FileStore() override {
     if (expected_users_ > 0 && getpid() == owner_) leave();
   }
+  using Store::append;
   using Store::set;
 
   void set(std::string_view key, ConstBytes value) override {
-    change([&] { append(Change::set, key, value); });
+    change([&] { write(Change::set, key, value); });
   }
 
   Bytes get(std::string_view key, Deadline deadline) override {
@@ -53,7 +54,7 @@ class FileStore final : public Store {
     std::int64_t sum = 0;
     change([&] {
       sum = add_to(key, map_.find(key), delta);
-      append(Change::set, key, to_bytes(std::to_string(sum)));
+      write(Change::set, key, to_bytes(std::to_string(sum)));
     });
     return sum;
   }
@@ -61,10 +62,17 @@ class FileStore final : public Store {
   Bytes compare_set(std::string_view key, ConstBytes expected, ConstBytes desired) override {
     Bytes now;
     change([&] {
-      if (matches(map_.find(key), expected)) append(Change::set, key, desired);
+      if (matches(map_.find(key), expected)) write(Change::set, key, desired);
       value_if_there(key, now);
     });
     return now;
+  }
+
+  void append(std::string_view key, ConstBytes value) override {
+    change([&] {
+      (void)appended(key, map_.find(key), value);  // before it is in the file
+      write(Change::append, key, value);
+    });
   }
 
   void wait(std::span<const std::string> keys, Deadline deadline) override {
@@ -81,7 +89,7 @@ class FileStore final : public Store {
     bool existed = false;
     change([&] {
       existed = map_.find(key) != nullptr;
-      if (existed) append(Change::remove, key, {});
+      if (existed) write(Change::remove, key, {});
     });
     return existed;
   }
@@ -114,6 +122,7 @@ class FileStore final : public Store {
       case Change::remove: map_.remove(key); return;
       case Change::enter: ++entered_; return;
       case Change::leave: ++left_; return;
+      case Change::append: return map_.set(key, appended(key, map_.find(key), in.bytes()));
     }
     fail(Errc::connection, "store {}: a record of unknown kind {}", where(), static_cast<int>(kind));
   }
@@ -138,7 +147,7 @@ class FileStore final : public Store {
     f();
   }
 
-  void append(Change kind, std::string_view key, ConstBytes value) {
+  void write(Change kind, std::string_view key, ConstBytes value) {
     const Bytes frame = wire::Writer(kind).put(key).put(value).finish();
     const ConstBytes record = ConstBytes(frame).subspan(wire::prefix_bytes);
     if (record.size() > wire::max_frame) {
@@ -178,7 +187,7 @@ class FileStore final : public Store {
     const bool was_left_behind = entered_ > left_ || (entered_ > 0 && entered_ < expected_users_);
     if (was_left_behind && log_.is_alone()) begin_anew();
     log_.be_present();
-    append(Change::enter, "", {});
+    write(Change::enter, "", {});
     return true;
   }
 
@@ -195,7 +204,7 @@ class FileStore final : public Store {
     try {
       const auto lock = log_.lock_exclusive(Deadline::after(farewell_patience));
       read_news();
-      append(Change::leave, "", {});
+      write(Change::leave, "", {});
       const bool is_last = left_ == entered_ || log_.is_alone();  // the others may have been killed
       if (is_last && entered_ >= expected_users_) log_.remove();  // users may leave and come back
     } catch (const std::exception& error) {

@@ -28,6 +28,9 @@ class KeyValueMap {
 // The counter `current` (nullptr: absent) plus `delta`. Throws Error{invalid_argument} if it is not a number
 // or overflows.
 std::int64_t add_to(std::string_view key, const Bytes* current, std::int64_t delta);
+// The value `current` (nullptr: absent) with `more` at its end. Throws Error{invalid_argument} if no get()
+// could return it.
+Bytes appended(std::string_view key, const Bytes* current, ConstBytes more);
 // Whether compare_set() may replace `current`.
 bool matches(const Bytes* current, ConstBytes expected);
 

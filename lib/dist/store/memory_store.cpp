@@ -10,6 +10,7 @@ namespace {
 
 class MemoryStore final : public Store {
  public:
+  using Store::append;
   using Store::set;
 
   void set(std::string_view key, ConstBytes value) override {
@@ -36,6 +37,11 @@ class MemoryStore final : public Store {
     if (matches(map_.find(key), expected)) put(key, desired);
     const Bytes* now = map_.find(key);
     return now ? *now : Bytes{};
+  }
+
+  void append(std::string_view key, ConstBytes value) override {
+    const auto lock = enter();
+    put(key, appended(key, map_.find(key), value));
   }
 
   void wait(std::span<const std::string> keys, Deadline deadline) override {

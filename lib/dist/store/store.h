@@ -40,6 +40,10 @@ class Store {
   // Sets `key` to `desired` if its value is `expected`, or if it is absent and `expected` is empty. Returns
   // the value that is there afterwards (empty if the key is still absent).
   virtual Bytes compare_set(std::string_view key, ConstBytes expected, ConstBytes desired) = 0;
+  // Adds these bytes at the end of the value of `key` (empty if it is absent), whoever else appends to it at
+  // the same time. Throws Error{unsupported} where a store of your own has not implemented it.
+  virtual void append(std::string_view key, ConstBytes value);
+  void append(std::string_view key, std::string_view text);  // the same
   // Blocks until all keys exist. Throws Error{timeout}, which names the missing ones.
   virtual void wait(std::span<const std::string> keys, Deadline deadline) = 0;
   virtual bool check(std::span<const std::string> keys) = 0;  // whether all of them exist now
@@ -69,12 +73,14 @@ class PrefixStore final : public Store {
  public:
   // `inner` stays alive as long as this.
   PrefixStore(std::string prefix, std::shared_ptr<Store> inner);
+  using Store::append;
   using Store::set;
   void set(std::string_view key, ConstBytes value) override;
   Bytes get(std::string_view key, Deadline deadline) override;
   std::vector<Bytes> multi_get(std::span<const std::string> keys, Deadline deadline) override;
   std::int64_t add(std::string_view key, std::int64_t delta) override;
   Bytes compare_set(std::string_view key, ConstBytes expected, ConstBytes desired) override;
+  void append(std::string_view key, ConstBytes value) override;
   void wait(std::span<const std::string> keys, Deadline deadline) override;
   bool check(std::span<const std::string> keys) override;
   bool remove(std::string_view key) override;

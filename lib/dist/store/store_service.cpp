@@ -8,22 +8,31 @@
 
 namespace dist {
 
-using wire::Command;
-using wire::Reader;
-using wire::Status;
-using wire::Writer;
+using wire::Command, wire::Reader, wire::Status, wire::Writer;
 
 void StoreService::handle(ClientId from, ConstBytes request, Answers& answers) {
   Reader in(request);
   auto answer = [&](Writer&& writer) { answers.push_back({from, writer.finish()}); };
+  auto or_refuse = [&](auto&& change) {
+    try {
+      change();
+    } catch (const Error& error) {
+      answer(std::move(Writer(Status::invalid).put(std::string_view(error.what()))));
+    }
+  };
   const auto code = static_cast<Command>(in.get<std::uint8_t>());
   switch (code) {
-    case Command::set: {
+    case Command::set:
+    case Command::append: {
       const auto key = in.text();
       const auto value = in.bytes();
       in.expect_end();
-      answer(Writer(Status::ok));
-      return put(key, value, answers);
+      return or_refuse([&] {
+        const bool is_all = code == Command::set;
+        const Bytes whole = is_all ? Bytes(value.begin(), value.end()) : appended(key, map_.find(key), value);
+        answer(Writer(Status::ok));
+        put(key, whole, answers);
+      });
     }
     case Command::get: {
       std::vector<std::string> keys{std::string(in.text())};
@@ -35,13 +44,11 @@ void StoreService::handle(ClientId from, ConstBytes request, Answers& answers) {
       const auto key = in.text();
       const auto delta = in.get<std::int64_t>();
       in.expect_end();
-      try {
+      return or_refuse([&] {
         const std::int64_t sum = add_to(key, map_.find(key), delta);
         answer(std::move(Writer(Status::ok).put(sum)));
-        return put(key, to_bytes(std::to_string(sum)), answers);
-      } catch (const Error& error) {
-        return answer(std::move(Writer(Status::invalid).put(std::string_view(error.what()))));
-      }
+        put(key, to_bytes(std::to_string(sum)), answers);
+      });
     }
     case Command::compare_set: {
       const auto key = in.text();

@@ -19,10 +19,7 @@ namespace dist {
 namespace {
 
 using namespace std::chrono_literals;
-using wire::Command;
-using wire::Reader;
-using wire::Status;
-using wire::Writer;
+using wire::Command, wire::Reader, wire::Status, wire::Writer;
 
 constexpr Timeout reply_patience = 60s;  // for any call: the server's process may be stopped for a while
 constexpr Timeout reply_slack = 10s;     // after the deadline at which the server answers a blocked call
@@ -40,6 +37,7 @@ class TcpStore final : public Store {
     if (getpid() != owner_) return;
     for (auto& connection : idle_) connection.shut_down();
   }
+  using Store::append;
   using Store::set;
 
   void set(std::string_view key, ConstBytes value) override {
@@ -68,6 +66,10 @@ class TcpStore final : public Store {
   Bytes compare_set(std::string_view key, ConstBytes expected, ConstBytes desired) override {
     return next_value(
         result(call(Writer(Command::compare_set).put(key).put(expected).put(desired).finish(), patience())));
+  }
+
+  void append(std::string_view key, ConstBytes value) override {
+    call(Writer(Command::append).put(key).put(value).finish(), patience());
   }
 
   void wait(std::span<const std::string> keys, Deadline deadline) override {

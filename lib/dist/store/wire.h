@@ -29,7 +29,7 @@ inline constexpr std::size_t prefix_bytes = 4;
 inline constexpr std::size_t max_frame = std::size_t{64} << 20;  // bytes, prefix excluded
 inline constexpr std::size_t max_greeting = 4096;  // the limit on what a stranger can make the server hold
 
-enum class Command : std::uint8_t { set, get, add, compare_set, wait, check, remove, num_keys, multi_get };
+enum class Command { set, get, add, compare_set, wait, check, remove, num_keys, multi_get, append };
 enum class Status : std::uint8_t { ok, timeout, invalid, refused };
 
 class Writer {

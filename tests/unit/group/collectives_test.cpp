@@ -10,6 +10,7 @@
 #include "dist/collectives/algorithms.h"
 #include "dist/group/job_state.h"
 
+#include "support/expect_error.h"
 #include "support/ranks.h"
 
 namespace dist {
@@ -281,6 +282,35 @@ TEST_P(Collectives, MeansOf16BitsAreRoundedOnce) {
       Tensor want = full({5}, 1 + 1.0 / 1024 / n, DType::f32).to(DType::f16);
       EXPECT_EQ(mean.to_vector<double>(), want.to_vector<double>()) << algorithm;
     }
+  });
+}
+
+TEST_P(Collectives, AllReduceCoalesced) {
+  run_ranks(n, [&](int rank) {
+    std::vector<Tensor> tensors;
+    for (const auto count : sizes) tensors.push_back(contribution(rank, count, DType::f32));
+    tensors.push_back(contribution(rank, 6, DType::f32).view({2, 3}));
+    const Tensor alias = tensors.back();
+    all_reduce_coalesced(tensors);
+    for (std::size_t i = 0; i < std::size(sizes); ++i)
+      EXPECT_EQ(tensors[i].to(DType::i64).to_vector<std::int64_t>(), sum_of_parts(n, sizes[i]));
+    EXPECT_EQ(alias.to(DType::i64).to_vector<std::int64_t>(), sum_of_parts(n, 6));
+    EXPECT_EQ(alias.shape(), (Shape{2, 3}));
+  });
+}
+
+TEST(CollectivesCoalesced, RefusesWhatIsNoListOfOneKind) {
+  run_ranks(2, [](int) {
+    const Tensor a = ones({2}, DType::f32);
+    const auto refuses = [](std::vector<Tensor> tensors, const char* why, bool async = false) {
+      test::expect_error(Errc::invalid_argument, {"all_reduce_coalesced", why},
+                         [&] { all_reduce_coalesced(tensors, ReduceOp::sum, {.async_op = async}); });
+    };
+    refuses({}, "empty");
+    refuses({a, Tensor{}}, "tensors[1] is an undefined tensor");
+    refuses({a, ones({2}, DType::f64)}, "tensors[1]");
+    refuses({a, a.narrow(1, 1)}, "tensors");
+    refuses({a}, ".async_op", true);
   });
 }
 

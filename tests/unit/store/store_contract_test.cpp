@@ -145,6 +145,34 @@ TEST_P(StoreContract, ComparesThenSets) {
   EXPECT_EQ(compare_set("", "again"), "again");
 }
 
+TEST_P(StoreContract, AppendsBytes) {
+  std::thread waiter([other = fixture->handle()] { EXPECT_EQ(other->get_text("log", soon()), "one"); });
+  std::this_thread::sleep_for(10ms);
+  store->append("log", "one");
+  waiter.join();
+  store->append("log", "");
+  const Bytes odd{std::byte{0}, std::byte{255}};
+  fixture->handle()->append("log", odd);
+  Bytes whole = to_bytes("one");
+  whole.insert(whole.end(), odd.begin(), odd.end());
+  EXPECT_EQ(store->get("log", soon()), whole);
+  EXPECT_EQ(fixture->handle()->get("log", soon()), whole);
+}
+
+TEST_P(StoreContract, ManyUsersAppendTheSameWithoutLoss) {
+  constexpr int users = 5, rounds = 20;
+  std::vector<std::thread> threads;
+  for (int u = 0; u < users; ++u) {
+    threads.emplace_back([own = u % 2 ? fixture->handle() : store] {
+      for (int i = 0; i < rounds; ++i) own->append("same", "ab");
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  std::string all;
+  for (int i = 0; i < users * rounds; ++i) all += "ab";
+  EXPECT_EQ(store->get_text("same", soon()), all);
+}
+
 TEST_P(StoreContract, WaitsForAKeyThatComesLater) {
   std::thread setter([other = fixture->handle()] {
     std::this_thread::sleep_for(30ms);

@@ -27,6 +27,7 @@ Status status(const StoreService::Answer& answer) {
 std::vector<Bytes> one_of_each() {
   const std::vector<std::string> keys{"a", "b"};
   return {message(Writer(Command::set).put(std::string_view("a")).put(std::string_view("1"))),
+          message(Writer(Command::append).put(std::string_view("a")).put(std::string_view("2"))),
           message(Writer(Command::get).put(std::string_view("a")).put(std::int64_t{0})),
           message(Writer(Command::add).put(std::string_view("n")).put(std::int64_t{1})),
           message(Writer(Command::compare_set)
@@ -115,6 +116,13 @@ TEST(StoreService, TimeUpIsAnsweredWithTheMissingKeys) {
   wire::Reader reader(ConstBytes(answers[0].frame).subspan(wire::prefix_bytes + 1));
   EXPECT_EQ(reader.texts(), std::vector<std::string>{"b"});
   EXPECT_GT(service.next_expiry(), start + 59min);
+}
+
+TEST(StoreService, RefusesAValueThatNoReplyCouldCarry) {
+  const Bytes half(wire::max_frame / 2);
+  EXPECT_EQ(appended("k", nullptr, half), half);
+  expect_error(Errc::invalid_argument, {"append()", "'k'", "67108864 bytes"},
+               [&] { (void)appended("k", &half, half); });
 }
 
 }  // namespace

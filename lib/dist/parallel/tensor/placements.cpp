@@ -78,7 +78,7 @@ void finish_gradients(nn::Module& module, Caller at) {
     gradients.push_back(parameter->grad);
     summed.push_back({parameter, parameter->grad});
   }
-  all_reduce_packed(gradients, ReduceOp::sum, record->group, at);
+  if (!gradients.empty()) all_reduce_coalesced(gradients, ReduceOp::sum, {.group = record->group}, at);
   record->summed = std::move(summed);
   set_grad_placement(*record, Replicate());
 }
