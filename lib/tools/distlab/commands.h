@@ -109,6 +109,14 @@ struct HintOptions {
   bool chinese = false;
 };
 
+struct AnswerOptions {
+  std::string lab;
+  int question = 0;   // 0: all
+  std::string value;  // "2.2 GB"; empty: the question is shown
+  bool show = false;  // with its solution
+  bool chinese = false;
+};
+
 struct SimOptions {
   std::string what = "all_reduce";      // a collective, a program's path, or a lab as find_lab() takes it
   std::vector<std::string> arguments;   // of the program
@@ -197,6 +205,7 @@ int list_labs();
 int run_lab(const RunOptions& options);
 int grade_lab(const GradeOptions& options);
 int show_hint(const HintOptions& options);
+int answer_question(const AnswerOptions& options);
 int start_lab(const LabOptions& options);
 int reset_lab(const LabOptions& options);
 int show_solution(const SolutionOptions& options);

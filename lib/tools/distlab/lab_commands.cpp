@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "dist/core/counted.h"
 #include "dist/core/error.h"
 
+#include "distlab/accounting/tries.h"
 #include "distlab/commands.h"
 #include "distlab/grade_text.h"
 #include "distlab/grading.h"
@@ -119,11 +121,14 @@ int grade_begun(const GradeOptions& options) {
 
 int list_labs() {
   const auto progress = read_progress();
+  const auto answers = read_answers();
   for (const auto& lab : find_labs()) {
     const auto mine = progress.find(lab.folder);
     const bool is_graded = mine != progress.end() && mine->second.is_graded();
     const bool is_solved = is_graded && mine->second.is_solved();
-    const std::string reached = !is_graded ? "" : fmt::format("  {} of 100", mine->second.best);
+    std::string reached = !is_graded ? "" : fmt::format("  {} of 100", mine->second.best);
+    if (const int answered = answered_of(answers, lab.folder); answered > 0)
+      reached += fmt::format("  {} answered", dist::counted(answered, "question"));
     fmt::print("{} {}{}\n    {}\n", styled(Style::good, is_solved ? "✓" : " "),
                styled(Style::bold, lab.title), styled(is_solved ? Style::good : Style::dim, reached),
                fs::relative(handout(lab), workspace().root).string());

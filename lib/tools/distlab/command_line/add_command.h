@@ -34,7 +34,7 @@ inline void add_command(CLI::App& app, int& exit_code, const std::string& name, 
 inline constexpr auto which_lab = "number of the lab (1), or the beginning of its name";
 
 // Each adds the commands of one family, with their options and help.
-void add_lab_commands(CLI::App& app, int& exit_code);       // list, start, run, grade, hint, watch
+void add_lab_commands(CLI::App& app, int& exit_code);       // list, start, run, grade, hint, answer, watch
 void add_file_commands(CLI::App& app, int& exit_code);      // solution, submit, reset
 void add_class_commands(CLI::App& app, int& exit_code);     // class, slides, gradescope
 void add_checkout_commands(CLI::App& app, int& exit_code);  // test, doctor

@@ -98,6 +98,16 @@ void add_lab_commands(CLI::App& app, int& exit_code) {
   hint.app->add_option("--level", hint.options->level, "show all hints of this level: 1, 2 or 3")
       ->check(CLI::Range(1, 3));
   hint.app->add_flag("--zh", hint.options->chinese, "show it in Chinese");
+
+  const auto answer =
+      add_command(app, exit_code, "answer", "Answer a lab's questions about the numbers of a real model",
+                  answer_question);
+  answer.app->add_option("lab", answer.options->lab, which_lab)->required();
+  answer.app->add_option("question", answer.options->question, "number of the question (default: show all)")
+      ->check(CLI::Range(1, 99));
+  answer.app->add_option("value", answer.options->value, "your answer: 2.2, or with its unit, '2.2 GB'");
+  answer.app->add_flag("--show", answer.options->show, "show the solution");
+  answer.app->add_flag("--zh", answer.options->chinese, "show it in Chinese");
   add_loop_commands(app, exit_code);
 }
 
