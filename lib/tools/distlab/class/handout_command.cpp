@@ -80,9 +80,12 @@ void check_files(const fs::path& tree) {
       fail(Errc::internal, "it contains {}, and packed files cannot be searched; remove it from git",
            fs::relative(entry.path(), tree).string());
   }
-  std::vector<fs::path> starters;
-  for (const auto& lab : find_labs()) starters.push_back(tree / fs::relative(edited_file(lab), root));
-  const auto leaks = find_leaks(tree, secrets(), starters);
+  std::vector<fs::path> known;  // starters and specifications
+  for (const auto& lab : find_labs()) {
+    const auto starter = tree / fs::relative(edited_file(lab), root);
+    for (const auto& file : {starter, fs::path(starter).replace_extension(".h")}) known.push_back(file);
+  }
+  const auto leaks = find_leaks(tree, secrets(), known);
   if (leaks.empty()) return;
   const auto& leak = leaks.front();
   fail(Errc::internal, "{} contains lines of {} ({} such files):\n{}", leak.file.string(),
