@@ -57,6 +57,16 @@ TEST_F(Handout, HasNothingThatStudentsMustNotSee) {
   EXPECT_FALSE(fs::exists(root / "out/tree.unfinished"));
 }
 
+TEST_F(Handout, MayRepeatWhatTheSpecificationSays) {
+  const std::string declared =
+      "int ask_the_neighbour(int);\nint what_i_have_myself();\nint all_the_others();\n";
+  for (const auto* name : {"labs/01_first/first.h", "tests/grading/01_first/wrong_answers.cpp"})
+    write(name, declared);
+  sh("git add -A");
+  handout();
+  EXPECT_EQ(there("labs/01_first/first.h"), declared);
+}
+
 // Grades, an autograder and whatever else belongs to no student.
 class WhatLiesAbout : public Handout {
  protected:
