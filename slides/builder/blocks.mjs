@@ -6,11 +6,11 @@
 //                              and "lanes" are the player's
 //   ```figure sim ...          the plot of this command
 //   ```output sim ...          what this command prints, under the command; with "| head -7", only its first lines
-//   ```quiz LAB MUTANT         the misconception; the block's text is the answer
+//   ```quiz LAB WRONG_ANSWER   the misconception; the block's text is the answer
 import hljs from 'highlight.js/lib/core';
 import cpp from 'highlight.js/lib/languages/cpp';
 import {excerpt} from './excerpt.mjs';
-import {mutantOf} from './mutants.mjs';
+import {wrongAnswerOf} from './wrong_answers.mjs';
 import {plotOf, printedBy, traceOf} from './program.mjs';
 
 hljs.registerLanguage('cpp', cpp);
@@ -66,13 +66,13 @@ export const blocks = {
   },
 
   // A deck in another language gives the misconception in its own words.
-  quiz: ([lab = '', mutant = '', ...own], body, inline) => {
-    const {misconception, killedBy} = mutantOf(lab, mutant);
+  quiz: ([lab = '', name = '', ...own], body, inline) => {
+    const {misconception, killedBy} = wrongAnswerOf(lab, name);
     const said = own.join(' ') || misconception.charAt(0).toUpperCase() + misconception.slice(1);
     const [asked, wrong, caught] = own.length > 0 ? ['对吗？相信它的程序会怎样？', '错误答案', '被它发现：'] :
                                                      ['True? What does a program do that believes it?', 'wrong answer', 'caught by'];
     return `<blockquote>“${inline(said)}”</blockquote><p>${asked}</p>` +
-           `<div class="fragment answer">${inline(body.trim())}<p class="source">${wrong} <code>${escaped(mutant)}</code>, ` +
+           `<div class="fragment answer">${inline(body.trim())}<p class="source">${wrong} <code>${escaped(name)}</code>, ` +
            `${caught} <code>${escaped(killedBy)}</code></p></div>`;
   },
 };

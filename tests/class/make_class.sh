@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # make_class.sh OUT COUNT [LAB]: a class that hands in a lab (default: 7), always the same: right answers, starters, the
-# wrong answers of tests/grading/*/mutants, cheats, what does not compile, and what archives, editors and people make of a
+# wrong answers of tests/grading, cheats, what does not compile, and what archives, editors and people make of a
 # file and of its name.
 #   OUT/class      one submission per entry
 #   OUT/expected   for each "VERDICT<tab>NAME<zero byte>", where VERDICT is
@@ -18,7 +18,7 @@ lab=$(basename "$root"/labs/"$number"_*)
 file=${lab#*_}.cpp
 solution=$root/solutions/$lab/$file starter=$root/tests/grading/starters/$lab.cpp
 [[ -f $starter ]] || starter=$root/labs/$lab/$file
-mutants=$root/tests/grading/$lab/mutants
+wrong_answers=$root/tests/grading/$lab/wrong_answers.cpp
 class=$out/class
 mkdir -p "$class"
 : > "$out/expected"
@@ -59,17 +59,9 @@ as_is() { # VERDICT NAME EXTENSION COMMAND...: the command makes the entry, whos
   expect "$verdict" "$name"
 }
 
-# A mutant as one file: its frame and the solution take the places of their includes.
-flat() { # MUTANT
-  awk -v frame="$mutants/mutant.h" -v solution="$solution" '
-    function put(path, line) { while ((getline line < path) > 0) if (line !~ /^#(pragma once|define DIST_SOLUTION)/) print line; close(path) }
-    /^#include "mutant.h"/ { put(frame); next }
-    /^#include DIST_SOLUTION/ { put(solution); next }
-    { print }' "$1" > "$work/flat.cpp"
-}
-mutant() { # FILE
-  flat "$1"
-  hand_in "killed:$(sed -n 's|^// Killed by: *||p' "$1")" "wrong $(basename "$1" .cpp)" "$work/flat.cpp"
+wrong_answer() { # NAME<tab>TEST
+  "$root"/tests/grading/wrong_answers.sh whole "$wrong_answers" "${1%$'\t'*}" > "$work/wrong.cpp"
+  hand_in "killed:${1#*$'\t'}" "wrong ${1%$'\t'*}" "$work/wrong.cpp"
 }
 # The cheats are written for lab 07. In another lab, the starter's functions call what needs nothing of lab 07.
 cheat() { # FILE
@@ -121,7 +113,7 @@ a_header_of_its_own() { { echo '#include "helpers.h"' && cat "$solution"; } > "$
 
 # Which wrong answers and cheats a small class has does not depend on their names.
 shuffled() { cksum "$@" | sort -n | cut -d ' ' -f 3-; }
-mapfile -t wrong < <(shuffled "$mutants"/*.cpp)
+mapfile -t wrong < <("$root"/tests/grading/wrong_answers.sh list "$wrong_answers" | cut -f 1,3 | sort | shuf --random-source="$wrong_answers")
 if [[ $number == 07 ]]; then
   mapfile -t cheats < <(shuffled "$root"/tests/cheats/*.cpp | grep -v -e '/exits\.cpp$' -e '/verdict\.cpp$')
 else
@@ -134,7 +126,7 @@ fi
 
 as_is 100 'windows, BOM, saved twice' '' as_browsers_call_it
 as_is 0 $'-n "new\nline" $(id) \'<b>=1+1' .cpp starter_file
-mutant "${wrong[0]}"
+wrong_answer "${wrong[0]}"
 cheat "$root/tests/cheats/exits.cpp"
 as_is 'refused:damaged' 'truncated zip' .zip truncated_zip
 as_is "refused:$file is not in" 'empty zip' .zip empty_zip
@@ -158,7 +150,7 @@ as_is 100 'in a folder ' '' right_folder
 wrong=("${wrong[@]:1}")
 for ((i = 1; made < count; i++)); do
   if ((${#wrong[@]} > 0)); then
-    mutant "${wrong[0]}"
+    wrong_answer "${wrong[0]}"
     wrong=("${wrong[@]:1}")
   fi
   if ((${#cheats[@]} > 0)); then

@@ -60,7 +60,7 @@ fact="size of the player in a page"
 check "$fact, KB gzipped" "$(figure_in "$fact" '\|')" "$(printed "$fact" | awk '{ print $1 / 1000 }')"
 
 fact="wrong answers that the labs' tests must detect"
-check "$fact" "$(figure_in "$fact" '\|')" "$(find tests/grading/*/mutants -name '*.cpp' | wc -l)"
+check "$fact" "$(figure_in "$fact" '\|')" "$(cat tests/grading/*/wrong_answers.cpp | grep -cE '^//// [a-z0-9_]+$')"
 check "$fact, cheats" "$(figure_in "$fact" 'and')" "$(grep -l '^// Told:' tests/cheats/*.cpp | wc -l)"
 
 [[ $full == --full ]] || exit $status

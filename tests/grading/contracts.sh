@@ -38,18 +38,12 @@ sentences() { # FILE
     END { flush() }' "$1"
 }
 
-# NAME<tab>TEST for each wrong answer of a lab.
-killers() { # FOLDER
-  awk 'FNR == 1 { name = FILENAME; gsub(/^.*\/|\.cpp$/, "", name) }
-       sub(/^\/\/ Killed by: */, "") { print name "\t" $0 }' "$here/$1"/mutants/*.cpp
-}
-
 table() { # FOLDER
   local folder=$1 header
   header=$root/labs/$folder/${folder#*_}.h
   printf '\n## Lab %s\n\n| part | sentence | wrong answers | killed by |\n|---|---|---|---|\n' "$folder"
   awk -F '\t' -v folder="$folder" '
-    FILENAME == ARGV[1] { killer[$1] = $2; next }
+    FILENAME == ARGV[1] { killer[$1] = $3; next }
     FILENAME == ARGV[2] {  # the page as it is
       if (/^## Lab /) here = $0 == "## Lab " folder
       if (here && /^\| / && split($0, cell, / \| /) >= 3) { sub(/^\| /, "", cell[1]); known[cell[1] "\t" cell[2]] = cell[3] }
@@ -68,7 +62,7 @@ table() { # FOLDER
       }
       print "| " $1 " | " $2 " | " wrong " | " tests " |"
     }
-    END { exit bad }' <(killers "$folder") "$page" <(sentences "$header")
+    END { exit bad }' <("$here"/wrong_answers.sh list "$here/$folder/wrong_answers.cpp") "$page" <(sentences "$header")
 }
 
 fresh_page() {

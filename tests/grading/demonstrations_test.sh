@@ -6,12 +6,12 @@ export DISTLAB_ROOT=$1 DISTLAB_BUILD=$3
 program=$2 commit=${4:-}
 one_in=8
 cd "$1"
-mapfile -t shown < <(grep -ohE 'grade [0-9]+ --submission tests/grading/[a-z0-9_]+/mutants/[a-z0-9_]+\.cpp' slides/*/slides.md |
+mapfile -t shown < <(grep -ohE 'grade [0-9]+ --submission tests/grading/[a-z0-9_]+/wrong_answers\.cpp:[a-z0-9_]+' slides/*/slides.md |
   sed 's/^grade //; s/ --submission / /')
 [[ ${#shown[@]} -ge 10 ]] || { echo "only ${#shown[@]} commands were found"; exit 1; }
 for demonstration in "${shown[@]}"; do
-  file=${demonstration#* }
-  [[ -f $file ]] || { echo "a deck shows $file, which is not there"; exit 1; }
+  shown_in=${demonstration#* }
+  grep -qx "//// ${shown_in##*:}" "${shown_in%:*}" || { echo "a deck shows $shown_in, which is not there"; exit 1; }
 done
 if [[ -n $commit ]]; then
   chosen=$(cmake -P tests/support/sample.cmake "$commit" demonstrations "$one_in" "${shown[@]}")

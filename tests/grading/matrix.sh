@@ -1,50 +1,21 @@
 #!/usr/bin/env bash
-# matrix.sh: prints the kill matrix, a table per lab: which misconception each wrong answer shows, and which test kills
-# it. It is read from the comments of the mutants, as in tests/grading/verdict.cpp.
-#   matrix.sh --update    writes it into MUTANTS.md
-#   matrix.sh --check     exit status 1 if MUTANTS.md is not up to date
+# matrix.sh: prints the kill matrix, a table per lab: which misconception each wrong answer shows, and which test kills it.
 #   matrix.sh --tier [COMMIT]          prints what a build of the commit (HEAD) tries, one "FOLDER NAME" per line
 #   matrix.sh --prove [NN|cheats ...]  tries all wrong answers of these labs, or of all labs, in build/dev. A lab where
 #                                      each is caught is recorded in proved.sha256: from then on, builds try a sample
 set -euo pipefail
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 root=${here%/tests/grading}
-page=$here/MUTANTS.md
 record=$here/proved.sha256
 build=$root/build/dev
 
-# One line of the table per wrong answer: its comment's first paragraph in one line, and the test that kills it.
-rows() { # FILE ...
-  awk '
-    function row() { gsub(/\|/, "\\|", misconception); printf "| %s | %s | %s |\n", name, misconception, killer }
-    FNR == 1 {
-      if (NR > 1) row()
-      name = FILENAME; gsub(/^.*\/|\.cpp$/, "", name)
-      misconception = killer = ""; is_told = 0
-    }
-    sub(/^\/\/ Misconception: */, "// ") { is_told = 1 }
-    $0 == "//" { is_told = 0 }
-    is_told && sub(/^\/\/ */, "") { misconception = misconception (misconception == "" ? "" : " ") $0 }
-    killer == "" && sub(/^\/\/ Killed by: */, "") { killer = $0 }
-    END { row() }' "$@"
-}
-
 matrix() {
-  local folder
-  for folder in "$here"/[0-9][0-9]_*/; do
-    printf '\n## Lab %s\n\n| wrong answer | misconception | killed by |\n|---|---|---|\n' "$(basename "$folder")"
-    rows "$folder"mutants/*.cpp
+  local file
+  for file in "$here"/[0-9][0-9]_*/wrong_answers.cpp; do
+    printf '\n## Lab %s\n\n| wrong answer | misconception | killed by |\n|---|---|---|\n' "$(basename "${file%/*}")"
+    "$here"/wrong_answers.sh list "$file" |
+      awk -F '\t' '{ gsub(/\|/, "\\|"); printf "| %s | %s | %s |\n", $1, $2, $3 }'
   done
-}
-
-fresh_page() {
-  cat << 'END'
-# The kill matrix
-
-Plausible wrong answers to each lab: the misconception that each one shows, and the test that must kill it.
-`tests/grading/matrix.sh --update` writes this page from the comments in `NN_name/mutants/*.cpp`.
-END
-  matrix
 }
 
 tier() { # NAME=VALUE
@@ -81,7 +52,7 @@ prove() { # FOLDER
   if [[ $folder == cheats ]]; then
     all_passed '^grading\.cheat\.' "$wrong_answers" cheats
   else
-    all_passed "^grading\\.$number\\.(solution\$|mutant\\.)" $((wrong_answers + 1)) "lab_${number}_mutants"
+    all_passed "^grading\\.$number\\.(solution\$|wrong\\.)" $((wrong_answers + 1)) "lab_${number}_wrong"
   fi || {
     echo "not proved: $folder (see build/dev/proof.log)"
     return 1
@@ -99,8 +70,8 @@ prove_all() { # NN|cheats ...
   local chosen folder status=0
   chosen=$(folders "$@")
   mkdir -p "$build"
-  trap 'cmake -DDIST_MUTANTS=tier "$build" > /dev/null' EXIT # restores the default, also after Ctrl-C
-  (cd "$root" && cmake --preset dev -DDIST_MUTANTS=all) > "$build/proof.log" 2>&1 || {
+  trap 'cmake -DDIST_WRONG_ANSWERS=tier "$build" > /dev/null' EXIT # restores the default, also after Ctrl-C
+  (cd "$root" && cmake --preset dev -DDIST_WRONG_ANSWERS=all) > "$build/proof.log" 2>&1 || {
     echo "CMake could not configure the build (see build/dev/proof.log)"
     return 1
   }
@@ -111,16 +82,6 @@ prove_all() { # NN|cheats ...
 }
 
 case ${1:-} in
-  --update)
-    text=$(fresh_page)
-    printf '%s\n' "$text" > "$page"
-    ;;
-  --check)
-    fresh_page | diff "$page" - || {
-      echo "tests/grading/MUTANTS.md does not agree with the mutants: run tests/grading/matrix.sh --update"
-      exit 1
-    }
-    ;;
   --tier) tier "COMMIT=${2:-$(git -C "$root" rev-parse HEAD)}" ;;
   --prove) prove_all "${@:2}" ;;
   *) matrix ;;

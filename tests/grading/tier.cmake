@@ -1,4 +1,4 @@
-# Chooses which mutants and cheats a build tries: all of a lab that has changed since its whole matrix was proved, and a
+# Chooses which wrong answers and cheats a build tries: all of a lab that has changed since its whole matrix was proved, and a
 # sample of the others, chosen by the commit, so that successive commits together try all.
 #   cmake -D COMMIT=id -P tier.cmake      prints the chosen ones at this commit, "FOLDER NAME" a line
 #   cmake -D DIGEST=FOLDER -P tier.cmake  prints the digest that proved.sha256 keeps of this lab (or of `cheats`)
@@ -7,8 +7,8 @@ get_filename_component(DIST_TIER_ROOT ${CMAKE_CURRENT_LIST_DIR}/../.. ABSOLUTE)
 set(DIST_TIER_ONE_IN 24)
 include(${DIST_TIER_ROOT}/tests/support/sample.cmake)
 
-# The files that decide whether a lab's mutants are killed, or the cheats caught, relative to the checkout's root. A
-# lab's starter is not among them: mutants are made from the solution, and students edit the starter. The library and the
+# The files that decide whether a lab's wrong answers are killed, or the cheats caught, relative to the checkout's root. A
+# lab's starter is not among them: wrong answers are made from the solution, and students edit the starter. The library and the
 # grader's shared half are not, either, because they belong to all labs: the samples show what they break.
 function(dist_tier_files out folder)
   if(folder STREQUAL "cheats")
@@ -61,24 +61,28 @@ function(dist_tier out commit folder)
   set(${out} ${chosen} PARENT_SCOPE)
 endfunction()
 
-# The names of a folder's wrong answers: its sources, except the program that tries the cheats.
+# The names of a folder's wrong answers; of the cheats, those of the sources, except the program that tries them.
 function(dist_tier_names out folder)
-  set(where ${DIST_TIER_ROOT}/tests/grading/${folder}/mutants)
+  set(file ${DIST_TIER_ROOT}/tests/grading/${folder}/wrong_answers.cpp)
+  set(names "")
   if(folder STREQUAL "cheats")
-    set(where ${DIST_TIER_ROOT}/tests/cheats)
+    if(NOT CMAKE_SCRIPT_MODE_FILE)
+      set(watch CONFIGURE_DEPENDS)
+    endif()
+    file(GLOB names RELATIVE ${DIST_TIER_ROOT}/tests/cheats ${watch} ${DIST_TIER_ROOT}/tests/cheats/*.cpp)
+    list(REMOVE_ITEM names verdict.cpp)
+    list(TRANSFORM names REPLACE "[.]cpp$" "")
+  elseif(EXISTS ${file})
+    file(STRINGS ${file} names REGEX "^//// [a-z0-9_]+$")
+    list(TRANSFORM names REPLACE "^//// " "")
+    list(SORT names)
   endif()
-  if(NOT CMAKE_SCRIPT_MODE_FILE)
-    set(watch CONFIGURE_DEPENDS)
-  endif()
-  file(GLOB names RELATIVE ${where} ${watch} ${where}/*.cpp)
-  list(REMOVE_ITEM names verdict.cpp)
-  list(TRANSFORM names REPLACE "[.]cpp$" "")
   set(${out} ${names} PARENT_SCOPE)
 endfunction()
 
 # dist_tier_count(folder names chosen): a folder's choice, for the summary.
 function(dist_tier_count folder names chosen)
-  set(kind mutants)
+  set(kind wrong)
   string(REGEX REPLACE "_.*" "" number ${folder})
   if(folder STREQUAL "cheats")
     set(kind cheats)
@@ -89,12 +93,12 @@ function(dist_tier_count folder names chosen)
   set_property(GLOBAL APPEND PROPERTY dist_tier_${kind}_chosen ${chosen})
 endfunction()
 
-# Two lines about everything that was counted: "mutants: 39 of 188 (of labs 03, 08 all, ...)" and the same of the cheats.
+# Two lines about everything that was counted: "wrong answers: 39 of 188 (of labs 03, 08 all, ...)" and the same of the cheats.
 function(dist_tier_summary out commit)
   string(SUBSTRING "${commit}" 0 8 commit)
   set(sampled "one in ${DIST_TIER_ONE_IN}, by commit ${commit}")
   set(text "")
-  foreach(kind mutants cheats)
+  foreach(kind wrong cheats)
     get_property(all GLOBAL PROPERTY dist_tier_${kind})
     get_property(chosen GLOBAL PROPERTY dist_tier_${kind}_chosen)
     get_property(whole GLOBAL PROPERTY dist_tier_whole)
@@ -106,10 +110,11 @@ function(dist_tier_summary out commit)
     set(how "${sampled}")
     if(chosen EQUAL all)
       set(how "whole")
-    elseif(kind STREQUAL "mutants" AND whole)
+    elseif(kind STREQUAL "wrong" AND whole)
       list(JOIN whole ", " whole)
       set(how "of labs ${whole} all, of the others ${sampled}")
     endif()
+    string(REPLACE "wrong" "wrong answers" kind ${kind})
     string(APPEND text "${kind}: ${chosen} of ${all} (${how})\n")
   endforeach()
   set(${out} "${text}" PARENT_SCOPE)

@@ -1,7 +1,9 @@
 // A test of the tests: runs a grading program on code whose result is known.
 //   grading_verdict starter|solution JUDGE RUNNER
-//   grading_verdict mutant JUDGE RUNNER FILE    runs the one test that kills the mutant; FILE's comment names
-//                                               this test and the diagnosis ("none": what fails says enough)
+//   grading_verdict wrong JUDGE RUNNER FILE     runs the one test that kills a wrong answer; the comment of
+//   its
+//                                               source FILE names this test and the diagnosis ("none": what
+//                                               fails says enough)
 #include <fstream>
 #include <stdexcept>
 
@@ -41,7 +43,7 @@ std::string label(const std::string& path, const std::string& name) {
 void expect_killed(const Grade& grade, const std::string& killer, const std::string& diagnosis) {
   if (grade.tests.size() != 1) throw Unexpected("there is no test " + killer);
   const auto& test = grade.tests.front();
-  if (test.result != GradedTest::Result::failed) throw Unexpected("the mutant survived " + killer);
+  if (test.result != GradedTest::Result::failed) throw Unexpected("the wrong answer survived " + killer);
   if (test.misconception != (diagnosis == "none" ? "" : diagnosis)) {
     throw Unexpected(
         fmt::format("{} diagnosed \"{}\" instead of \"{}\"", killer, test.misconception, diagnosis));
@@ -61,19 +63,19 @@ void show(const Grade& grade) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv, argv + argc);
-  if (argc < 4 || (arguments[1] == "mutant") != (argc == 5)) {
-    fmt::print(stderr, "usage: {} starter|solution|mutant JUDGE RUNNER [FILE]\n", arguments[0]);
+  if (argc < 4 || (arguments[1] == "wrong") != (argc == 5)) {
+    fmt::print(stderr, "usage: {} starter|solution|wrong JUDGE RUNNER [FILE]\n", arguments[0]);
     return 2;
   }
   try {
-    const bool is_mutant = arguments[1] == "mutant";
-    const auto killer = is_mutant ? label(arguments[4], "Killed by") : "";
+    const bool is_wrong = arguments[1] == "wrong";
+    const auto killer = is_wrong ? label(arguments[4], "Killed by") : "";
     const auto grade =
         distlab::run_grading({.program = arguments[2], .runner = arguments[3], .filter = killer});
     show(grade);
     if (arguments[1] == "starter") expect_starter(grade);
     if (arguments[1] == "solution") expect_solution(grade);
-    if (is_mutant) expect_killed(grade, killer, label(arguments[4], "Diagnosis"));
+    if (is_wrong) expect_killed(grade, killer, label(arguments[4], "Diagnosis"));
     return 0;
   } catch (const std::exception& error) {
     fmt::print("UNEXPECTED: {}\n", error.what());

@@ -29,7 +29,7 @@ const goTo = (page, slide) => page.waitForFunction(wanted => {
 // What grades a lab, by its number.
 function gradingOf(lab) {
   const folder = path.join(grading, readdirSync(grading).find(name => name.startsWith(`${lab}_`)));
-  const files = readdirSync(folder).filter(name => name !== 'mutants');
+  const files = readdirSync(folder).filter(name => name !== 'wrong_answers.cpp');
   return files.map(name => readFileSync(path.join(folder, name), 'utf8')).join('\n');
 }
 

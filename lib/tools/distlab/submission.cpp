@@ -47,35 +47,19 @@ std::string other_lab(const Lab& lab, const std::string& log) {
   return "";
 }
 
-// Returns an instructor's wrong answer, which includes the lab's solution by two includes, as one file.
-std::string in_one_file(const fs::path& wrong_answer) {
-  const auto frame = text_of_file(wrong_answer.parent_path() / "mutant.h");
-  constexpr std::string_view names_solution = "#define DIST_SOLUTION \"";
-  const auto place = frame.find(names_solution);
-  const auto begin = place + names_solution.size();
-  const fs::path solution = place == frame.npos ? "" : frame.substr(begin, frame.find('"', begin) - begin);
-  std::string text;
-  std::istringstream lines(text_of_file(wrong_answer));
-  for (std::string line; std::getline(lines, line); text += '\n') {
-    if (line == "#include \"mutant.h\"")
-      text += std::string(frame).erase(frame.find("#pragma once"), std::string_view("#pragma once").size());
-    else if (line == "#include DIST_SOLUTION")
-      text += text_of_file(workspace().root / solution);
-    else
-      text += line;
-  }
-  return text;
-}
-
-// Lectures grade wrong answers of this checkout, which are not complete files: returns a complete one for
-// these.
+// Lectures grade wrong answers of this checkout, which are parts of a file: returns a complete file for
+// "tests/grading/NN_name/wrong_answers.cpp:NAME".
 fs::path as_handed_in(const Lab& lab, const fs::path& path, const fs::path& scratch) {
-  const auto wrong_answers = workspace().root / "tests/grading" / lab.folder / "mutants";
-  std::error_code none;
-  if (!fs::exists(wrong_answers) || !fs::equivalent(fs::absolute(path).parent_path(), wrong_answers, none))
-    return path;
+  const std::string text = path.string();
+  const auto colon = text.rfind(':');
+  const fs::path all = text.substr(0, colon);
+  const auto reader = workspace().root / "tests/grading/wrong_answers.sh";
+  if (colon == text.npos || all.filename() != "wrong_answers.cpp" || fs::exists(path)) return path;
+  const auto run = run_captured({reader, "whole", all, text.substr(colon + 1)});
+  if (run.exit_code != 0)
+    dist::fail(dist::Errc::unsupported, "{}", run.output.substr(0, run.output.find_last_not_of('\n') + 1));
   const auto whole = scratch / edited_file(lab).filename();
-  dist::write_whole_file(whole, in_one_file(path));
+  dist::write_whole_file(whole, run.output);
   return whole;
 }
 
@@ -107,7 +91,9 @@ Grade grade_built(const Lab& lab, const BuiltSubmission& built, GradeRequest req
   return grade;
 }
 
-void grade_submission(const Lab& lab, const fs::path& handed_in, GradeRequest request, GradeRecord& record) {
+void grade_submission(const Lab& lab, const fs::path& path, GradeRequest request, GradeRecord& record) {
+  const TemporaryFolder scratch("submission"), folder("submission");
+  const auto handed_in = as_handed_in(lab, path, scratch.path());
   std::error_code why;
   const auto status = fs::status(handed_in, why);
   if (status.type() == fs::file_type::none)
@@ -118,8 +104,7 @@ void grade_submission(const Lab& lab, const fs::path& handed_in, GradeRequest re
   if (!fs::is_regular_file(status) && !fs::is_directory(status))
     dist::fail(dist::Errc::unsupported, "{} is a device or a pipe; hand in a file, a folder or a zip file",
                handed_in.string());
-  const TemporaryFolder scratch("submission"), folder("submission");
-  const auto built = build_submission(lab, as_handed_in(lab, handed_in, scratch.path()), folder.path());
+  const auto built = build_submission(lab, handed_in, folder.path());
   if (!built.refused.empty()) {
     auto& grade = record.grade.emplace();
     grade.max_score = full_score;

@@ -19,4 +19,4 @@ done
 
 # Without bubblewrap (in a container), graded code runs as another user, so these files must not be readable by others.
 chmod -R go= solutions tests
-find build \( -name '*solution*' -o -name '*mutant*' -o -name '*_grade' \) -exec chmod go= {} +
+find build \( -name '*solution*' -o -name '*wrong*' -o -name '*_grade' \) -exec chmod go= {} +

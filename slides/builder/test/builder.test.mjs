@@ -2,7 +2,7 @@
 import {describe, expect, it} from 'vitest';
 import {deckOf} from '../deck.mjs';
 import {excerpt, excerptOf} from '../excerpt.mjs';
-import {mutantOf} from '../mutants.mjs';
+import {wrongAnswerOf} from '../wrong_answers.mjs';
 
 const source = `#include <x>
 
@@ -52,15 +52,15 @@ describe('an excerpt', () => {
 
 describe('a wrong answer', () => {
   it('is quoted up to its first sentence', () => {
-    const {misconception, killedBy} = mutantOf('02_new_group', 'absent_starts_at_zero');
+    const {misconception, killedBy} = wrongAnswerOf('02_new_group', 'absent_starts_at_zero');
     expect([misconception, killedBy]).toEqual(['a rank without the sum contributes zero.', 'Part3BothSums.negative_sums']);
   });
   it('is quoted without the answer in brackets', () => {
-    expect(mutantOf('13_distributed_sampler', 'rank_in_the_epochs_seed').misconception).toBe('random numbers must differ between ranks.');
+    expect(wrongAnswerOf('13_distributed_sampler', 'rank_in_the_epochs_seed').misconception).toBe('random numbers must differ between ranks.');
   });
   it('that does not exist stops the build', () => {
-    expect(() => mutantOf('02_new_group', 'none')).toThrow('no wrong answer "none"');
-    expect(() => mutantOf('99_none', 'none')).toThrow('no wrong answers of lab 99_none');
+    expect(() => wrongAnswerOf('02_new_group', 'none')).toThrow('no wrong answer "none"');
+    expect(() => wrongAnswerOf('99_none', 'none')).toThrow('no wrong answers of lab 99_none');
   });
 });
 

@@ -29,7 +29,7 @@ class Handout : public SmallCheckout {
     write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.25)\nproject(small NONE)\n");
     write("solutions/01_first/first.cpp", solution);
     write("solutions/01_first/TEACHING.md", "how to teach it\n");
-    write("tests/grading/01_first/mutants/wrong.cpp", "int f() { return 5; }\n");
+    write("tests/grading/01_first/wrong_answers.cpp", "int f() { return 5; }\n");
     write("tests/cheats/exits.cpp", "int f() { exit(0); }\n");
     write("tests/README.md", "# tests\n\nwhat is where\n");
     fs::create_directories(root / "out");
@@ -48,13 +48,23 @@ class Handout : public SmallCheckout {
 
 TEST_F(Handout, HasNothingThatStudentsMustNotSee) {
   handout();
-  for (const auto* absent : {"solutions", "tests/grading/01_first/mutants", "tests/grading/MUTANTS.md",
-                             "tests/cheats", ".git", "build", ".distlab"})
+  for (const auto* absent :
+       {"solutions", "tests/grading/01_first/wrong_answers.cpp", "tests/cheats", ".git", "build", ".distlab"})
     EXPECT_FALSE(fs::exists(tree / absent)) << absent;
   EXPECT_EQ(there("tests/README.md"), "# tests\n\nwhat is where\n");
   EXPECT_TRUE(fs::exists(tree / "labs/01_first/README.md"));
   EXPECT_TRUE(fs::exists(tree / "CMakeLists.txt"));
   EXPECT_FALSE(fs::exists(root / "out/tree.unfinished"));
+}
+
+TEST_F(Handout, MayRepeatWhatTheSpecificationSays) {
+  const std::string declared =
+      "int ask_the_neighbour(int);\nint what_i_have_myself();\nint all_the_others();\n";
+  for (const auto* name : {"labs/01_first/first.h", "tests/grading/01_first/wrong_answers.cpp"})
+    write(name, declared);
+  sh("git add -A");
+  handout();
+  EXPECT_EQ(there("labs/01_first/first.h"), declared);
 }
 
 // Grades, an autograder and whatever else belongs to no student.

@@ -134,8 +134,8 @@ expect 'refuses --preset without a name' exits 2
 DIST_CUDA=OFF DIST_MPI=OFF door doctor
 expect 'passes options to CMake' called 'cmake --preset dev .*-DDIST_CUDA=OFF -DDIST_MPI=OFF'
 : > "$calls"
-DIST_MUTANTS=all door doctor
-expect 'also how many mutants are tried' called 'cmake --preset dev .*-DDIST_MUTANTS=all'
+DIST_WRONG_ANSWERS=all door doctor
+expect 'also how many wrong answers are tried' called 'cmake --preset dev .*-DDIST_WRONG_ANSWERS=all'
 DIST_CUDA=OFF DIST_MPI=OFF door doctor
 : > "$calls"
 DIST_CUDA=OFF DIST_MPI=OFF door doctor

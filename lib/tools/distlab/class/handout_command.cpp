@@ -25,19 +25,18 @@ namespace {
 using dist::Errc, dist::fail;
 
 // The parts of the checkout that students do not get. tests/class and slides contain lines of the others.
-constexpr std::array kept_back{"solutions", "tests/grading/MUTANTS.md", "tests/cheats", "tests/class",
-                               "slides"};
-// This folder in the grading of each lab is kept back, too.
-constexpr auto wrong_answers = "mutants";
+constexpr std::array kept_back{"solutions", "tests/cheats", "tests/class", "slides"};
+// This file in the grading of each lab is kept back, too.
+constexpr auto wrong_answers = "wrong_answers.cpp";
 
 bool begins_with(const fs::path& file, const fs::path& folder) {
   return std::ranges::mismatch(folder, file).in1 == folder.end();
 }
 
-bool is_wrong_answer(const fs::path& file) { return std::ranges::find(file, wrong_answers) != file.end(); }
+bool has_wrong_answers(const fs::path& file) { return file.filename() == wrong_answers; }
 
 bool is_kept_back(const fs::path& file) {
-  return is_wrong_answer(file) ||
+  return has_wrong_answers(file) ||
          std::ranges::any_of(kept_back, [&](const fs::path& folder) { return begins_with(file, folder); });
 }
 
@@ -62,7 +61,7 @@ void copy_for_students(const fs::path& tree) {
 std::vector<fs::path> secrets() {
   std::vector<fs::path> found;
   for (const auto& file : checkout_files()) {
-    const bool is_secret = begins_with(file, "solutions") || is_wrong_answer(file);
+    const bool is_secret = begins_with(file, "solutions") || has_wrong_answers(file);
     const auto extension = file.extension();
     if (is_secret && (extension == ".cpp" || extension == ".md")) found.push_back(workspace().root / file);
   }
@@ -81,9 +80,12 @@ void check_files(const fs::path& tree) {
       fail(Errc::internal, "it contains {}, and packed files cannot be searched; remove it from git",
            fs::relative(entry.path(), tree).string());
   }
-  std::vector<fs::path> starters;
-  for (const auto& lab : find_labs()) starters.push_back(tree / fs::relative(edited_file(lab), root));
-  const auto leaks = find_leaks(tree, secrets(), starters);
+  std::vector<fs::path> known;  // starters and specifications
+  for (const auto& lab : find_labs()) {
+    const auto starter = tree / fs::relative(edited_file(lab), root);
+    for (const auto& file : {starter, fs::path(starter).replace_extension(".h")}) known.push_back(file);
+  }
+  const auto leaks = find_leaks(tree, secrets(), known);
   if (leaks.empty()) return;
   const auto& leak = leaks.front();
   fail(Errc::internal, "{} contains lines of {} ({} such files):\n{}", leak.file.string(),
