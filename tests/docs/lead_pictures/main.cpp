@@ -69,8 +69,7 @@ int draw(const fs::path& labs, bool checks) {
     const auto found = without.find(std::string(picture.lab));
     if (found == without.end()) throw std::runtime_error(fmt::format("there is no lab {}", picture.lab));
     const auto file = found->second / fmt::format("lab_{}.svg", picture.lab);
-    const auto runs = picture.runs();
-    const auto svg = trace::runs_to_svg(runs, picture.options);
+    const auto svg = picture.drawn ? picture.drawn() : trace::runs_to_svg(picture.runs(), picture.options);
     if (svg.size() > most_bytes)
       wrong += fmt::format("{} has {} bytes; at most {}\n", file.string(), svg.size(), most_bytes);
     if (!checks)
