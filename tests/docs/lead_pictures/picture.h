@@ -26,6 +26,9 @@ std::string two_trees();
 // tree.
 std::string cost_curves();
 
+// The handbook's page on sharding: the memory of a parameter on one of 8 ranks, by what is divided.
+std::string sharded_memory();
+
 // In the order of the labs. Each list is one file's.
 const std::vector<Picture>& message_pictures();     // labs 00 to 08
 const std::vector<Picture>& all_reduce_pictures();  // labs 09 to 12
