@@ -39,7 +39,7 @@ struct PageOfHandbook {
   const char* name;
   std::string (*drawn)();
 };
-constexpr PageOfHandbook handbook[]{{"sharded", sharded_memory}};
+constexpr PageOfHandbook handbook[]{{"sharded", sharded_memory}, {"tensor_parallel", split_matrices}};
 
 // The folders of the labs, by number.
 std::map<std::string, fs::path> folders(const fs::path& labs) {

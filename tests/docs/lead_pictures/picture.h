@@ -28,6 +28,8 @@ std::string cost_curves();
 
 // The handbook's page on sharding: the memory of a parameter on one of 8 ranks, by what is divided.
 std::string sharded_memory();
+// The one on tensor parallelism: which rank has which part of each matrix.
+std::string split_matrices();
 
 // In the order of the labs. Each list is one file's.
 const std::vector<Picture>& message_pictures();     // labs 00 to 08

@@ -45,11 +45,11 @@ class Sheet {
 text{font:14px system-ui,"Segoe UI","DejaVu Sans",sans-serif;fill:#5b606b}
 .paper{fill:#fff}.start{text-anchor:start}.middle{text-anchor:middle}.end{text-anchor:end}.strong{fill:#1d2026;font-weight:600}
 .rail{stroke:#d5d2ca;stroke-width:1}.line{fill:none;stroke:#8a8f9a;stroke-width:2}.mark{fill:#c22f2f}
-.a{fill:#8ec5ea;stroke:#1f86cd}.b{fill:#f0cf96;stroke:#c07f1e}.c{fill:#a9dcc3;stroke:#12876a}.leaf{fill:#fff}
+.a{fill:#8ec5ea;stroke:#1f86cd}.b{fill:#f0cf96;stroke:#c07f1e}.c{fill:#a9dcc3;stroke:#12876a}.leaf{fill:#fff}.both{fill:#e4e1d9;stroke:#8a8f9a}
 .la{fill:none;stroke:#1f86cd;stroke-width:2.5}.lb{fill:none;stroke:#c07f1e;stroke-width:2.5}.thin{stroke-dasharray:5 4}
 @media (prefers-color-scheme:dark){text{fill:#a9b0bd}.paper,.leaf{fill:#1f242c}.strong{fill:#f2f3f5}.rail{stroke:#3a414d}
 .line{stroke:#7c8492}.mark{fill:#ff8a80}.a{fill:#1d5b8a;stroke:#44a8e7}.b{fill:#6b5024;stroke:#d99a3a}.c{fill:#1f5f49;stroke:#35d0a5}
-.leaf{fill:#1f242c}.la{stroke:#44a8e7}.lb{stroke:#d99a3a}}
+.leaf{fill:#1f242c}.both{fill:#3a414d;stroke:#7c8492}.la{stroke:#44a8e7}.lb{stroke:#d99a3a}}
 )";
   std::string text_;
 };
