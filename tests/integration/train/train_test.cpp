@@ -40,8 +40,8 @@ class Train : public train_test::RunTrain {
 };
 
 // 28 x 28 places of 16 channels, from 1 x 5 x 5 inputs each; 14 x 14 of 32, from 16 x 5 x 5; 10 from 1568.
-// Two operations each, three times: forward, and the gradients of weights and inputs. Of the images there is
-// none.
+// Two operations each, three times: forward, and the gradients of weights and inputs. Images have no
+// gradient.
 TEST(FlopMeter, CountsTheProductsOfTheConvNet) {
   constexpr double first = 2. * 28 * 28 * 16 * 25, second = 2. * 14 * 14 * 32 * 16 * 25,
                    last = 2. * 10 * 1568;

@@ -104,7 +104,7 @@ data::Vocabulary vocabulary_for(const TrainOptions& options, const Source& sourc
   return vocabulary;
 }
 
-// What editors of other systems have left in a text, and nobody sees. The model learns to write it.
+// What editors of other systems leave in a text, where it cannot be seen. The model learns to write it.
 class Leftovers {
  public:
   void add(std::string_view part) {
