@@ -309,6 +309,22 @@ TEST_F(TrainText, WhatEditorsLeaveInATextIsSaid) {
   EXPECT_EQ(content(text), content(plain)) << "the command that it recommends";
 }
 
+// A text is never in memory as a whole: its tokens take a byte each, and the order of its blocks nothing.
+TEST_F(TrainText, ALargeTextTakesLittleMemory) {
+  const auto text = in_folder("text"), log = in_folder("log");
+  constexpr std::size_t mebi = 1 << 20, size = 32 * mebi;
+  std::string lines;
+  for (int i = 0; lines.size() < size; ++i) lines += fmt::format("line {} of a long text\n", i);
+  std::ofstream(text) << lines;
+  const auto said = run(small({"--steps", "1", "--width", "8", "--heads", "1", "--context", "64", "--batch",
+                               "64", "--data", text, "--log", log}));
+  ASSERT_EQ(said.exit_code, 0) << said.output;
+  std::ifstream in(log);
+  std::string line;
+  ASSERT_TRUE(std::getline(in, line));
+  EXPECT_LT(nlohmann::json::parse(line).at("memory_mib").get<double>(), 3. * size / mebi) << line;
+}
+
 // A model of bytes that has learnt nothing writes bytes that are not UTF-8, and those that terminals obey.
 TEST_F(TrainText, BytesThatAreNoTextAreWrittenAsNumbers) {
   const auto said = run(small({"--steps", "1", "--tokens", "bytes", "--sample", "A rank", "--sample-length",
