@@ -186,6 +186,9 @@ TEST_F(Train, WhatMakesNoSenseIsOneLineBeforeAnyRankStarts) {
   refused({"--resume"}, "add --checkpoint FILE");
   refused({"--dir", folder_}, "--dir is the folder of MNIST");
   refused({"--lr", "nan"}, "--lr is nan; it must be a finite number greater than 0");
+  for (const char* peak : {"0", "-1e9", "5x", "inf", "nan", "mat"})
+    refused({"--peak-flops", peak},
+            std::string(peak) + " is neither a number of FLOP/s, as 2e11 is, nor matmul");
   refused({"--lr", "0"}, "--lr is 0; it must be a finite number greater than 0");
   refused({"--momentum", "inf"}, "--momentum is inf; it must be a finite number, 0 or greater");
   refused({"--backend", "foo"}, "--backend takes one of");

@@ -1,5 +1,8 @@
 // distlab train.
+#include <charconv>
+#include <cmath>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -22,7 +25,11 @@ const CLI::Validator a_signal(
 
 const CLI::Validator a_peak(
     [](const std::string& text) {
-      return text == matmul_peak ? "" : positive(text).empty() ? "" : "write FLOP/s, as in 2e11, or matmul";
+      double flops = 0;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), flops);
+      const bool is_number = error == std::errc() && end == text.data() + text.size();
+      if (text == matmul_peak || (is_number && std::isfinite(flops) && flops > 0)) return std::string();
+      return text + " is neither a number of FLOP/s, as 2e11 is, nor matmul";
     },
     "FLOP/S|matmul");
 
