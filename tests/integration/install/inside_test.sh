@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# inside_test.sh SOURCE COMPILER compile|run: another project builds distlab as a part of itself. compile: in both ways, up to
+# inside_test.sh SOURCE COMPILER DISTRUN compile|run: another project builds distlab as a part of itself. compile: in both ways, up to
 # the objects of its programs; run: with the library, which takes minutes.
 set -euo pipefail
-source=$1 compiler=$2 what=$3
+source=$1 compiler=$2 distrun=$3 what=$4
 here=$(cd "${0%/*}" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -31,9 +31,12 @@ if [[ $what == compile ]]; then
 else
   configure FetchContent
   quietly cmake --build "$work/FetchContent" --target consumer own_backend
-  said=$("$work/FetchContent/consumer" 2>&1) || fail "consumer: $said"
-  [[ $said == 'consumer: world size 1, sum 1' ]] || fail "consumer printed: $said"
-  said=$("$work/FetchContent/own_backend" 2>&1) || fail "own_backend: $said"
-  [[ $said == 'counting: sum 1 after 1 call' ]] || fail "own_backend printed: $said"
+  check() { # PROGRAM WORDS
+    local said
+    said=$("$distrun" --standalone --nproc-per-node 3 "$work/FetchContent/$1" 2>&1) || fail "$1: $said"
+    grep -q "$2" <<< "$said" || fail "$1 printed: $said"
+  }
+  check consumer 'consumer: world size 3, sum 6'
+  check own_backend 'counting: sum 6 after 1 call'
 fi
 echo 'passed'
