@@ -1,7 +1,7 @@
 // Misconception: a chunk without elements need not be sent.
 //
 // Killed by: Part2AllGather.one_chunk_a_step
-// Diagnosis: skips_empty_chunks
+// Diagnosis: skips_empty_messages
 #include "mutant.h"
 #define all_gather right_all_gather
 #include DIST_SOLUTION
