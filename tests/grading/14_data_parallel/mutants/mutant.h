@@ -4,6 +4,7 @@
 // Each mutant's file names its misconception, the test that must kill it and the diagnosis it must get.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "data_parallel.h"

@@ -1,7 +1,7 @@
 // Misconception: the number of the last epoch is the number of completed epochs.
 //
 // Killed by: Part5Train.killed_and_resumed
-// Diagnosis: resume_repeats_epochs
+// Diagnosis: epochs_done_off_by_one
 #include "mutant.h"
 #define train_model right_train_model
 #include DIST_SOLUTION
