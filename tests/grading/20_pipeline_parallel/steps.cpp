@@ -221,7 +221,13 @@ void diagnose(const OneRank& one, const Step& step, const Numbers& last_gradient
     own.push_back(1 / static_cast<double>(count));
   }
   last_only.back() = right_weights(step).back();
-  if (fits(own) || gives(own)) {
+  const Numbers none(m, 0);
+  if (fits(none) || gives(none)) {
+    misconception(
+        "divides_whole_numbers",
+        "it is 0, as after a division of whole numbers: 1 / samples is 0 when both are integers; fix: "
+        "divide by a double");
+  } else if (fits(own) || gives(own)) {
     misconception(
         "divides_by_its_own_samples",
         "each micro-batch was divided by its own number of samples; fix: divide by the number of ALL "
