@@ -19,10 +19,13 @@ struct LookUp {
   std::int64_t t, vocabulary, width;
 };
 
-Tokens draw_tokens(judge::Random& random, std::int64_t count, std::int64_t vocabulary) {
+// The first row of the second rank is always among them: it is the one after the first rank's last.
+Tokens draw_tokens(judge::Random& random, std::int64_t count, std::int64_t vocabulary, const Groups& groups) {
   Tokens tokens;
   for (std::int64_t i = 0; i < count; ++i)
     tokens.push_back(random.between(0, static_cast<int>(vocabulary) - 1));
+  const auto of_second = right_part(vocabulary, 1, static_cast<std::int64_t>(groups[0].size())).first;
+  if (count > 1 && of_second < vocabulary) tokens[1] = of_second;
   if (count > 2) tokens.back() = tokens.front();  // a token that occurs twice
   return tokens;
 }
@@ -76,7 +79,7 @@ Embedding ask_embedding(judge::Random& random, const std::string& phase, const L
   const Seed seed = draw_seed(random);
   const Matrix whole = numbers(seed, table, vocabulary, width),
                grad = numbers(seed, output_gradient, t, width);
-  const Tokens tokens = draw_tokens(random, t, vocabulary);
+  const Tokens tokens = draw_tokens(random, t, vocabulary, groups);
   const Json task{{"call", "embedding"},     {"phase", phase},
                   {"dtype", "f64"},          {"sizes", {t, width, 1, 1, false}},
                   {"tokens", tokens},        {"grad", as_json(grad)},
@@ -223,7 +226,7 @@ struct LossQuestion {
 };
 LossQuestion ask_loss(judge::Random& random, std::int64_t t, std::int64_t vocabulary, const Groups& groups,
                       double about, double spread) {
-  LossRun run{{t, vocabulary}, draw_tokens(random, t, vocabulary)};
+  LossRun run{{t, vocabulary}, draw_tokens(random, t, vocabulary, groups)};
   constexpr int one = 1 << 30;
   for (double& logit : run.logits.at) logit = about + spread * random.between(-one, one) / one;
   const Json task{{"call", "loss"},
