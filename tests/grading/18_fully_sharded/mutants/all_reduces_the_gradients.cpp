@@ -1,7 +1,7 @@
 // Misconception: gradients are averaged by an all_reduce; each rank then takes its shard.
 //
 // Killed by: Part2Unit.a_reduction_gives_the_mean
-// Diagnosis: none
+// Diagnosis: all_reduces
 #include "mutant.h"
 #define start_reduction right_start_reduction
 #include DIST_SOLUTION

@@ -1,7 +1,7 @@
 // Misconception: a program runs one step.
 //
 // Killed by: Part3Step.as_on_one_rank
-// Diagnosis: none
+// Diagnosis: remembers_the_step_before
 #include "mutant.h"
 #define step right_step
 #include DIST_SOLUTION

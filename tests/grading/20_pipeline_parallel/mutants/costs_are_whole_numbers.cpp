@@ -1,7 +1,7 @@
 // Misconception: costs count something, so whole numbers are enough. (They may be seconds.)
 //
 // Killed by: Part1Cut.the_costliest_stage_costs_least
-// Diagnosis: fills_one_stage_after_another
+// Diagnosis: rounds_the_costs
 #include "mutant.h"
 #define cut right_cut
 #include DIST_SOLUTION
