@@ -12,6 +12,12 @@
 #include "fully_sharded.h"
 #include "story.h"
 
+namespace lab {
+
+Rows rows_in_parts(std::int64_t rows, int rank, int n) { return rows_of(rows, rank, n); }
+
+}  // namespace lab
+
 namespace {
 
 using dist::DType, dist::Tensor;

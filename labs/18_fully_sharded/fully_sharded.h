@@ -38,12 +38,13 @@ using Update = std::function<void(dist::Tensor& parameter, const dist::Tensor& g
 
 // Part 1. One training step of ZeRO-1: each rank has the whole parameter, and updates its own rows.
 // - Input: a parameter, equal on all ranks; this rank's own gradient of it, of the same shape; the optimizer.
-// - Output: on every rank, all rows of `parameter` are updated with the mean of the gradients over the ranks.
-//   `gradient` is not changed.
-// - Constraint: update is called once, with this rank's rows of the parameter and of the mean (their shape is
-//   that of the parameter, with as many rows as the rank has); a rank without rows does not call it. One
-//   reduce_scatter_tensor and one all_gather_into_tensor, each with the parameter padded to n equal shards of
-//   ceil(rows / n) rows: n * ceil(rows / n) * (elements of a row) elements on all ranks together.
+// - Output: on every rank, all rows of `parameter` are updated with the mean of the gradients over the ranks,
+//   in the memory that it has: layers hold the same tensor. `gradient` is not changed.
+// - Constraint: update is called once, with this rank's rows of the parameter (a view of them, not a copy: an
+//   optimizer may know its state by their memory) and of the mean. Their shape is that of the parameter, with
+//   as many rows as the rank has; a rank without rows does not call it. One reduce_scatter_tensor and one
+//   all_gather_into_tensor, each with the parameter padded to n equal shards of ceil(rows / n) rows: n *
+//   ceil(rows / n) * (elements of a row) elements on all ranks together.
 // - Example: 3 rows of one element, {1, 2, 3}, on two ranks. The gradients are {2, 2, 2} and {4, 4, 4}, and
 //   update subtracts the gradient. Rank 0 updates {1, 2}, rank 1 {3}; both end with {-2, -1, 0}.
 void zero_step(dist::Tensor& parameter, const dist::Tensor& gradient, const Update& update);
@@ -59,6 +60,10 @@ struct Unit {
 
 // ------------------------------------------------------------- what you are given for Part 2 and zero_step
 
+// The rows by which the following functions divide: by your rows_of() in the demonstration, and by right ones
+// in the tests, so that a mistake in rows_of() costs the points of Part 1 alone.
+Rows rows_in_parts(std::int64_t rows, int rank, int n);
+
 // The same elements on one axis; they share the tensor's memory.
 inline dist::Tensor flat(const dist::Tensor& t) { return t.view({t.numel()}); }
 // The elements of one row of a parameter.
@@ -67,7 +72,7 @@ inline std::int64_t row_size(const dist::Shape& shape) {
 }
 // The elements that a parameter takes in each shard, with its padding: ceil(rows / n) rows.
 inline std::int64_t part_size(const dist::Shape& shape) {
-  return rows_of(shape[0], 0, dist::get_world_size()).count * row_size(shape);
+  return rows_in_parts(shape[0], 0, dist::get_world_size()).count * row_size(shape);
 }
 
 // One rank's rows of a parameter: `count` elements, which begin at element `in_parameter` of the whole
@@ -76,7 +81,7 @@ struct Part {
   int rank = 0;
   std::int64_t in_parameter = 0, in_shard = 0, count = 0;
 };
-// The parts of parameter i, one per rank, in rank order. By your rows_of().
+// The parts of parameter i, one per rank, in rank order.
 inline std::vector<Part> parts_of(const Unit& unit, std::size_t i) {
   const int n = dist::get_world_size();
   const std::int64_t size = row_size(unit.shapes[i]);
@@ -84,7 +89,7 @@ inline std::vector<Part> parts_of(const Unit& unit, std::size_t i) {
   for (std::size_t before = 0; before < i; ++before) in_shard += part_size(unit.shapes[before]);
   std::vector<Part> parts;
   for (int rank = 0; rank < n; ++rank) {
-    const Rows rows = rows_of(unit.shapes[i][0], rank, n);
+    const Rows rows = rows_in_parts(unit.shapes[i][0], rank, n);
     parts.push_back({rank, rows.first * size, in_shard, rows.count * size});
   }
   return parts;

@@ -197,8 +197,9 @@ struct Loss {
 // Part 4. The cross-entropy loss of logits {t, vocabulary} whose columns are divided among the ranks.
 // - Input: this rank's columns {t, columns.count}, and which ones these are; for each token, the number of
 //   the right column, the same on all ranks. A rank may have no column. Logits are finite, of any size
-//   (10,000 and -10,000 too). Output: the mean over the tokens of log(sum of exp(logits)) - logits[target],
-//   the same on all ranks; and the gradient of this rank's logits, {t, columns.count}.
+//   (10,000 and -1e12 too: take differences of logits before you add anything to them). Output: the mean over
+//   the tokens of log(sum of exp(logits)) - logits[target], the same on all ranks; and the gradient of this
+//   rank's logits, {t, columns.count}.
 // - Constraint: at most THREE all_reduces, of at most 3 t elements together.
 // - Example: logits {{0, 0, 0, 0}}, target 3: log 4 = 1.3863. Gradient: {{0.25, 0.25, 0.25, -0.75}}, of which
 //   each rank returns its columns.

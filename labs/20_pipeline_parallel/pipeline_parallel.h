@@ -52,7 +52,8 @@ struct Loss {
 };
 
 // What this rank's stage computes. You are given these functions. Backward runs once per micro-batch, after
-// its forward, which keeps what backward needs.
+// its forward. Forward keeps its input (the tensor itself, not a copy) until backward has run, so nothing may
+// be written into it.
 struct Stage {
   std::int64_t inputs = 0, outputs = 0;  // elements per sample
   // Input: {samples, inputs}. Output: {samples, outputs}.
@@ -80,8 +81,9 @@ struct Batch {
 //   receiver is there, and in 1F1B two neighbours send to each other at the same time. No other call of the
 //   library communicates. A computation waits for its input and for the computation before it, not for a
 //   send, whose receiver may be busy. Every Work has been waited for when step() returns, and no sent tensor
-//   has been changed. Without latency, with stages that take equally long, a step takes (m + p - 1) / m times
-//   as long as a rank computes.
+//   has been changed. In 1F1B memory does not grow with m: a receive's tensor is allocated when its turn
+//   comes, and a sent one is given up when its Work is_completed(). Without latency, with stages that take
+//   equally long, a step takes (m + p - 1) / m times as long as a rank computes.
 // - Example: 2 ranks, 2 micro-batches of 3 samples and 1 sample, with losses 6 and 4 (sums): the last rank
 //   returns (6 + 4) / 4 = 2.5.
 double step(const std::vector<Action>& actions, const Batch& batch, const Stage& stage);

@@ -73,6 +73,8 @@ double step(const std::vector<Action>& actions, const Batch& batch, const Stage&
         sends.emplace_back(messages[i].tensor, works[i]);
     }
     messages.clear();
+    // What its receiver has is kept no longer.
+    std::erase_if(sends, [](auto& send) { return send.second.is_completed(); });
     return receive;
   };
 

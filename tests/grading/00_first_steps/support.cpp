@@ -52,15 +52,27 @@ Numbers small_numbers(judge::Random& random, int ranks) {
   return numbers;
 }
 
-judge::SimRun run(const std::string& call, const Numbers& numbers) {
+std::vector<Numbers> and_others_between(judge::Random& random, const Numbers& numbers) {
+  Numbers others = small_numbers(random, static_cast<int>(numbers.size()));
+  others.front() += 0.125;  // the other numbers are quarters
+  return {numbers, others, numbers};
+}
+
+judge::SimRun run(const std::string& call, const Rows& rows) {
+  const std::size_t ranks = rows.front().size();
   judge::SimPlan plan;
   plan.trace = true;
-  plan.about =
-      fmt::format("{} on {}", call, numbers.size() == 1 ? "1 rank" : fmt::format("{} ranks", numbers.size()));
-  if (call != "introduce")
-    plan.about += fmt::format(" that {} {}", numbers.size() == 1 ? "contributes" : "contribute",
-                              fmt::join(numbers, ", "));
-  for (const double mine : numbers) plan.tasks.push_back({{"call", call}, {"mine", mine}});
+  plan.about = fmt::format("{} on {}", call, ranks == 1 ? "1 rank" : fmt::format("{} ranks", ranks));
+  if (call != "introduce") {
+    plan.about += ranks == 1 ? " that contributes " : " that contribute ";
+    for (std::size_t row = 0; row < rows.size(); ++row)
+      plan.about += fmt::format("{}{}", row == 0 ? "" : "; then ", fmt::join(rows[row], ", "));
+  }
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    Json mine = Json::array();
+    for (const Numbers& numbers : rows) mine.push_back(numbers[rank]);
+    plan.tasks.push_back({{"call", call}, {"mine", mine}});
+  }
   return judge::simulate(plan);
 }
 

@@ -71,6 +71,10 @@ const std::vector<Idea>& ideas() {
       {"fixed_world_size",
        "the sum was divided by 4; the number of ranks may be any number; fix: ask get_world_size()",
        [](const Asked& a, int) { return a.sum() / 4; }},
+      {"integer_division",
+       "the mean is rounded down to an integer: the quotient of two integers is an integer; fix: divide a "
+       "float",
+       [](const Asked& a, int) { return std::floor(std::floor(a.sum()) / a.ranks()); }},
       {"divided_twice",
        "the result is n times too small: it was divided by n twice, before and after the sum; fix: divide "
        "once",
@@ -101,39 +105,97 @@ void diagnose(const Asked& asked, const std::vector<Json>& answers, int all_redu
   }
 }
 
+// A later call of one program than the first one, which was right. The last call has the first one's numbers.
+bool diagnose_state(const Asked& asked, const Rows& rows, const std::vector<std::vector<Json>>& of_calls,
+                    std::size_t row) {
+  const auto are_all = [&](double value) {
+    return std::ranges::all_of(of_calls[row], [&](const Json& got) { return is_about(got, value); });
+  };
+  if (are_all(Asked{rows[row - 1], asked.is_mean}.right())) {
+    misconception("returns_the_first_result",
+                  "the second call in a program returns the result of the first one; fix: make the tensor "
+                  "and call all_reduce anew in every call, with nothing in a static or global variable");
+    return true;
+  }
+  if (of_calls.front() == of_calls.back()) return false;
+  misconception("keeps_something",
+                "the same call, with the same numbers, returns another result later in the same program, so "
+                "something is kept from call to call; fix: make the tensor anew in every call, with nothing "
+                "in a static or global variable");
+  return true;
+}
+
+void diagnose_row(const Asked& asked, const Rows& rows, const std::vector<Json>& replies, std::size_t row,
+                  int all_reduces) {
+  std::vector<std::vector<Json>> of_calls(rows.size());
+  for (const Json& reply : replies)
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (!reply.at(i).is_number()) return;
+      of_calls[i].push_back(reply.at(i));
+    }
+  if (row == 0 || !diagnose_state(asked, rows, of_calls, row)) diagnose(asked, of_calls[row], all_reduces);
+}
+
+// `counted`: a sum of ones over all ranks, after introduce().
+bool can_add(const Json& counted, int rank, int ranks) {
+  if (judge::is_error(counted)) {
+    const std::string error = counted.at("error").value("what", "");
+    if (error.find("init_process_group") != std::string::npos)
+      misconception("leaves_again",
+                    "after introduce() this rank is no member of the group, so no later function can "
+                    "communicate; fix: leave the group (destroy_process_group) nowhere");
+    ADD_FAILURE() << fmt::format(
+        "introduce on {} ranks: after it, a sum over all ranks must be possible; on rank {} it ended with: "
+        "{}",
+        ranks, rank, error);
+    return false;
+  }
+  const Json sum = judge::value_of(counted, fmt::format("rank {}", rank));
+  if (sum == ranks) return true;
+  ADD_FAILURE() << fmt::format(
+      "introduce on {} ranks: after it, a sum of ones must be {}; on rank {} it is {}", ranks, ranks, rank,
+      sum.dump());
+  return false;
+}
+
 }  // namespace
 
 void expect_names(int ranks) {
-  const auto replies = answers(run("introduce", one_to(ranks)));
+  const auto replies = answers(run("introduce", {one_to(ranks)}));
   for (int rank = 0; rank < static_cast<int>(replies.size()); ++rank) {
-    const auto got = judge::from_hex(replies[static_cast<std::size_t>(rank)].get<std::string>());
-    if (got == name(rank, ranks)) continue;
-    diagnose_name(got, rank, ranks);
-    ADD_FAILURE() << fmt::format("introduce on {} ranks: expected {} on rank {}; it returned {}", ranks,
-                                 shown(name(rank, ranks)), rank, shown(got));
-    return;  // the first difference is enough
+    const auto& reply = replies[static_cast<std::size_t>(rank)];
+    const auto got = judge::from_hex(reply.at("text").get<std::string>());
+    if (got != name(rank, ranks)) {
+      diagnose_name(got, rank, ranks);
+      ADD_FAILURE() << fmt::format("introduce on {} ranks: expected {} on rank {}; it returned {}", ranks,
+                                   shown(name(rank, ranks)), rank, shown(got));
+      return;  // the first difference is enough
+    }
+    if (!can_add(reply.at("counted"), rank, ranks)) return;
   }
 }
 
-judge::SimRun expect_numbers(const std::string& call, const Numbers& numbers) {
-  auto done = run(call, numbers);
+judge::SimRun expect_numbers(const std::string& call, const Rows& rows) {
+  auto done = run(call, rows);
   const auto replies = answers(done);
-  const Asked asked{numbers, call == "mean_of_all"};
-  for (int rank = 0; rank < static_cast<int>(replies.size()); ++rank) {
-    const auto& got = replies[static_cast<std::size_t>(rank)];
-    if (got.is_number() && is_about(got.get<double>(), asked.right())) continue;
-    const bool all_numbers =
-        std::ranges::all_of(replies, [](const Json& reply) { return reply.is_number(); });
-    if (all_numbers) diagnose(asked, replies, all_reduces(done, rank));
-    ADD_FAILURE() << fmt::format("{}expected {} on rank {}; it returned {}", done.about, asked.right(), rank,
-                                 got.is_number() ? fmt::format("{}", got.get<double>()) : "no finite number");
-    return done;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const Asked asked{rows[row], call == "mean_of_all"};
+    for (std::size_t rank = 0; rank < replies.size(); ++rank) {
+      const auto& got = replies[rank].at(row);
+      if (got.is_number() && is_about(got.get<double>(), asked.right())) continue;
+      diagnose_row(asked, rows, replies, row, all_reduces(done, static_cast<int>(rank)));
+      ADD_FAILURE() << fmt::format(
+          "{}{}expected {} on rank {}; it returned {}", done.about,
+          rows.size() == 1 ? "" : fmt::format("in call {}, ", row + 1), asked.right(), rank,
+          got.is_number() ? fmt::format("{}", got.get<double>()) : "no finite number");
+      return done;
+    }
   }
   return done;
 }
 
 void expect_one_all_reduce(const std::string& call) {
-  const auto done = expect_numbers(call, one_to(4));
+  const auto done = expect_numbers(call, {one_to(4)});
   for (int rank = 0; rank < 4 && !testing::Test::HasFailure(); ++rank) {
     const int calls = all_reduces(done, rank);
     if (calls > 1)

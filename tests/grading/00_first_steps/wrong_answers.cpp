@@ -45,6 +45,18 @@ std::string introduce() {
   return fmt::format("rank {} of {}", dist::get_rank(), dist::get_world_size() - 1);
 }
 
+//// leaves_again
+// Misconception: introduce() is a program of its own, which must leave the group at its end.
+// Replaces: introduce
+// Killed by: Part1Introduce.says_rank_and_world_size
+// Diagnosis: leaves_again
+
+std::string introduce() {
+  const auto text = right_introduce();
+  dist::destroy_process_group();
+  return text;
+}
+
 //// all_reduces_again
 // Misconception: calling a collective once more does no harm, if its effect is undone.
 // Replaces: sum_of_all
@@ -67,6 +79,18 @@ float sum_of_all(float mine) {
 float sum_of_all(float mine) {
   dist::init_process_group();
   return right_sum_of_all(mine);
+}
+
+//// keeps_the_tensor
+// Misconception: the tensor can be made once and used in every call.
+// Replaces: sum_of_all
+// Killed by: Part2Sum.every_rank_has_the_sum
+// Diagnosis: keeps_something
+
+float sum_of_all(float mine) {
+  static auto sum = dist::full({1}, mine);
+  dist::all_reduce(sum);
+  return sum.item<float>();
 }
 
 //// only_rank_0_adds
@@ -156,6 +180,16 @@ float mean_of_all(float mine) { return sum_of_all(mine) / sum_of_all(1); }
 
 float mean_of_all(float mine) { return sum_of_all(mine) / 4; }
 
+//// divides_integers
+// Misconception: numbers of ranks are integers, so the sum is divided as one.
+// Replaces: mean_of_all
+// Killed by: Part3Mean.every_rank_has_the_mean
+// Diagnosis: integer_division
+
+float mean_of_all(float mine) {
+  return static_cast<float>(static_cast<int>(sum_of_all(mine)) / dist::get_world_size());
+}
+
 //// rank_0_divides
 // Misconception: one rank does the arithmetic, and the others get its result.
 // Replaces: mean_of_all
@@ -165,6 +199,17 @@ float mean_of_all(float mine) { return sum_of_all(mine) / 4; }
 float mean_of_all(float mine) {
   const float sum = sum_of_all(mine);
   return dist::get_rank() == 0 ? sum / static_cast<float>(dist::get_world_size()) : sum;
+}
+
+//// remembers_the_mean
+// Misconception: the mean of a program's ranks is the same in every call, so it can be kept.
+// Replaces: mean_of_all
+// Killed by: Part3Mean.every_rank_has_the_mean
+// Diagnosis: returns_the_first_result
+
+float mean_of_all(float mine) {
+  static const float mean = right_mean_of_all(mine);
+  return mean;
 }
 
 //// sum_as_mean

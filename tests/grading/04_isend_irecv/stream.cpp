@@ -136,8 +136,8 @@ void expect_stream_memory() {
   }
 }
 
-void expect_stream_time(double produce_seconds, double consume_seconds) {
-  const Stream stream{8, many, 1, produce_seconds, consume_seconds};
+void expect_stream_time(double produce_seconds, double consume_seconds, int blocks) {
+  const Stream stream{blocks, many, 1, produce_seconds, consume_seconds};
   const auto done = run_stream(stream, {.timed = true});
   if (!check_stream(done, stream)) return;
   if (!judge::has_computed(done, 0, stream.blocks * produce_seconds) ||

@@ -67,6 +67,6 @@ void expect_relax_time(int ranks, int steps, double row_seconds);
 void expect_stream(judge::Random& random, int blocks, int length, const How& how);
 void expect_stream_memory();
 // The seconds that it takes to produce and to consume a block.
-void expect_stream_time(double produce_seconds, double consume_seconds);
+void expect_stream_time(double produce_seconds, double consume_seconds, int blocks = 8);
 
 }  // namespace lab04

@@ -1,7 +1,13 @@
 // Lab 05, parts 1 to 3: which rank sends how much to which, and in how many rounds.
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <numeric>
+#include <span>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "support.h"
@@ -9,7 +15,7 @@
 namespace lab05 {
 
 // Runs one broadcast. Returns false, and the test has failed, if its values are wrong already.
-bool run_in_rounds(const Asked& asked, judge::SimRun& done);
+bool run_in_rounds(const Asked& asked, judge::SimRun& done, const judge::Watch& sent = {});
 
 namespace {
 
@@ -77,6 +83,34 @@ void diagnose_link(const dist::sim::LinkTraffic& link, const Round& round, int n
   }
 }
 
+// Elements of each message of a rank of the chain.
+std::vector<int> segments_of(const Round& round) {
+  std::vector<int> lengths;
+  for (int left = round.elements(); left > 0; left -= round.segment)
+    lengths.push_back(std::min(left, round.segment));
+  return lengths;
+}
+
+void diagnose_segments(std::vector<int> got, const Round& round) {
+  const int all = round.elements(), m = round.messages();
+  std::vector<int> equal;
+  for (int k = 0; k < m; ++k) equal.push_back(all * (k + 1) / m - all * k / m);
+  auto with_none = segments_of(round);
+  with_none.push_back(0);
+  std::ranges::sort(equal);
+  if (got == with_none)
+    misconception(
+        "sends_an_empty_segment",
+        "after the last element one more message is sent, without any; fix: ceil(numel / segment) is "
+        "numel / segment where the division leaves no rest");
+  std::ranges::sort(got);
+  if (got == equal)
+    misconception("equal_segments",
+                  "the data is cut into parts of equal length; another rank that cuts as the contract says "
+                  "would not understand them; fix: send `segment` elements per message, and in the last one "
+                  "what is left");
+}
+
 }  // namespace
 
 void expect_root_sends_all(const Asked& asked) {
@@ -113,9 +147,13 @@ void expect_a_tree(const Asked& asked) {
 
 void expect_a_chain(const Asked& asked) {
   judge::SimRun done;
-  if (!run_in_rounds(asked, done)) return;
   const auto& round = asked.rounds[0];
   const int n = asked.world_size();
+  std::vector<std::vector<int>> sent(static_cast<std::size_t>(n));
+  const auto watch = [&](int rank, std::chrono::nanoseconds, std::span<const std::byte> bytes) {
+    sent[static_cast<std::size_t>(rank)].push_back(static_cast<int>(bytes.size() / 4));
+  };
+  if (!run_in_rounds(asked, done, watch)) return;
   const auto bytes = static_cast<std::uint64_t>(round.bytes());
   for (const auto& link : done.report.links) {
     diagnose_link(link, round, n);
@@ -124,6 +162,16 @@ void expect_a_chain(const Asked& asked) {
         "{}: rank {} sends {} bytes to rank {}; each rank must send {} bytes to its successor and nothing to "
         "other ranks, and the last rank must send nothing",
         heading(asked), link.src, link.bytes, link.dst, bytes);
+    return;
+  }
+  const auto right = segments_of(round);
+  for (int rank = 0; rank < n; ++rank) {
+    const auto& got = sent[static_cast<std::size_t>(rank)];
+    if (rank == (round.root + n - 1) % n || got == right) continue;
+    diagnose_segments(got, round);
+    ADD_FAILURE() << fmt::format(
+        "{}, {} elements in segments of {}: rank {} must send messages of {{{}}} elements; it sends {{{}}}",
+        heading(asked), round.elements(), round.segment, rank, fmt::join(right, ", "), fmt::join(got, ", "));
     return;
   }
 }

@@ -184,9 +184,12 @@ TEST(Part3Chain, awkward_segments) {
 TEST(Part3Chain, root_sends_it_once) {
   worth(6, 3);
   Random random("chain traffic");
-  const int n = random.between(4, 8);
-  lab05::expect_a_chain(
-      one(random, "chain_broadcast", n, random.between(0, n - 1), random.between(8, 12), 3));
+  const int n = random.between(4, 8), most = random.between(3, 4);
+  // A rest of 2, none, and fewer elements than a segment has.
+  for (const auto& [elements, segment] : {std::pair{4 * most + 2, 4}, {3 * most, 3}, {2, 3}, {0, 3}}) {
+    lab05::expect_a_chain(one(random, "chain_broadcast", n, random.between(0, n - 1), elements, segment));
+    if (HasFailure()) return;
+  }
 }
 
 TEST(Part3Chain, pipelined) {

@@ -134,14 +134,13 @@ bool check_bystanders(const Update& update, const judge::SimRun& done) {
   return true;
 }
 
-// With elements, and without.
-std::pair<std::uint64_t, std::uint64_t> count_buckets(const Update& update) {
+// Those that have elements.
+std::uint64_t count_buckets(const Update& update) {
   const auto buckets = update.buckets();
   const auto has_elements = [&](const auto& bucket) {
     return std::ranges::any_of(bucket, [&](std::size_t i) { return update.parameters[i].elements() > 0; });
   };
-  const auto full = std::ranges::count_if(buckets, has_elements);
-  return {full, std::ssize(buckets) - full};
+  return static_cast<std::uint64_t>(std::ranges::count_if(buckets, has_elements));
 }
 
 void check_sizes(const judge::SimRun& done, const Update& update) {
@@ -160,6 +159,23 @@ void check_sizes(const judge::SimRun& done, const Update& update) {
   }
 }
 
+// The bytes of each message that a rank has received, in order.
+std::vector<std::uint64_t> received(const judge::SimRun& done, int rank) {
+  std::vector<std::uint64_t> bytes;
+  for (const auto& event : done.report.trace.events)
+    if (event.kind == dist::trace::Kind::receive && event.rank == rank) bytes.push_back(event.bytes);
+  return bytes;
+}
+
+// Those of each tensor that has elements.
+std::vector<std::uint64_t> bytes_of_tensors(const Update& update) {
+  std::vector<std::uint64_t> bytes;
+  for (const auto& parameter : update.parameters)
+    if (parameter.elements() > 0)
+      bytes.push_back(std::uint64_t{4} * static_cast<unsigned>(parameter.elements()));
+  return bytes;
+}
+
 // The messages that arrive at a server are the buckets, in their order.
 bool check_contents(const judge::SimRun& done, const Update& update) {
   std::vector<std::uint64_t> expected;
@@ -170,9 +186,7 @@ bool check_contents(const judge::SimRun& done, const Update& update) {
     if (bytes > 0) expected.push_back(bytes);
   }
   for (const int server : update.servers) {
-    std::vector<std::uint64_t> got;
-    for (const auto& event : done.report.trace.events)
-      if (event.kind == dist::trace::Kind::receive && event.rank == server) got.push_back(event.bytes);
+    const auto got = received(done, server);
     if (got == expected) continue;
     ADD_FAILURE() << fmt::format(
         "{}: the buckets must have {} bytes, in this order: a tensor joins the open bucket if the two "
@@ -218,22 +232,20 @@ judge::SimRun expect_updated(judge::Random& random, const Update& update) {
 }
 
 void expect_buckets(const judge::SimRun& done, const Update& update) {
-  const auto [buckets, empty_ones] = count_buckets(update);
+  const auto buckets = count_buckets(update);
   const std::uint64_t bytes = static_cast<std::uint64_t>(update.bytes());
   const auto trainer = static_cast<std::size_t>(update.trainers[0]);
-  const auto tensors = static_cast<std::uint64_t>(std::ranges::count_if(
-      update.parameters, [](const auto& parameter) { return parameter.elements() > 0; }));
   check_sizes(done, update);
   if (testing::Test::HasFailure()) return;
   for (const int server : update.servers) {
     const auto& traffic = done.report.traffic[static_cast<std::size_t>(server)];
     if (traffic.messages_received == buckets && traffic.bytes_received == bytes) continue;
-    if (traffic.bytes_received == bytes && traffic.messages_received == buckets + empty_ones) {
+    const auto got = received(done, server);
+    if (std::ranges::count(got, 0) > 0) {
       misconception("sends_empty_buckets",
                     "a bucket without elements was sent: no rank needs it, and the message costs its "
                     "overhead; fix: skip it");
-    } else if (traffic.messages_received == tensors ||
-               traffic.messages_received == update.parameters.size()) {
+    } else if (got == bytes_of_tensors(update)) {
       misconception("one_message_a_tensor",
                     "every tensor is sent by itself, and each message costs its overhead; fix: pack small "
                     "tensors into one bucket");

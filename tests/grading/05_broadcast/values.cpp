@@ -81,8 +81,9 @@ void diagnose(const Asked& asked, const std::vector<Json>& replies) {
 }
 
 judge::SimRun run(const Asked& asked, bool eager, const std::string& topology,
-                  const std::string& schedule = "") {
+                  const std::string& schedule = "", const judge::Watch& sent = {}) {
   judge::SimPlan plan;
+  plan.sent = sent;
   plan.eager = eager;
   plan.topology = topology;
   plan.schedule = schedule;
@@ -206,8 +207,8 @@ void expect_calls_apart(judge::Random& random, Asked asked) {
   }
 }
 
-bool run_in_rounds(const Asked& asked, judge::SimRun& done) {
-  done = run(asked, false, "rounds");
+bool run_in_rounds(const Asked& asked, judge::SimRun& done, const judge::Watch& sent) {
+  done = run(asked, false, "rounds", "", sent);
   return check(asked, answers(done, asked.call), false);
 }
 

@@ -273,6 +273,30 @@ void chain_broadcast(Tensor& data, int root, std::int64_t segment, const Process
   data.copy_(numbers.to(data.dtype()));
 }
 
+//// equal_segments
+// Misconception: m segments are the data cut into m equal parts.
+// Replaces: chain_broadcast
+// Killed by: Part3Chain.root_sends_it_once
+// Diagnosis: equal_segments
+
+void chain_broadcast(Tensor& data, int root, std::int64_t segment, const ProcessGroup& group) {
+  const Places places{root, dist::get_world_size(group)};
+  const int place = places.place_of(dist::get_rank(group));
+  const int from = places.rank_at(place + places.n - 1), to = places.rank_at(place + 1);
+  const Tensor flat = data.view({data.numel()});
+  std::vector<Tensor> parts;
+  if (flat.numel() > 0) parts = flat.chunk((flat.numel() + segment - 1) / segment);
+
+  std::vector<Work> arriving(parts.size()), leaving;
+  for (std::size_t i = 0; i < parts.size() && place > 0; ++i)
+    arriving[i] = dist::irecv(parts[i], 0, {.group = group, .group_src = from});
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    arriving[i].wait();
+    if (place < places.n - 1) leaving.push_back(dist::isend(parts[i], 0, {.group = group, .group_dst = to}));
+  }
+  for (auto& work : leaving) work.wait();
+}
+
 //// last_segment_dropped
 // Misconception: there are numel / segment segments.
 // Replaces: chain_broadcast
@@ -345,6 +369,31 @@ void chain_broadcast(Tensor& data, int root, std::int64_t segment, const Process
     Tensor part = flat.narrow(start, std::min(segment, flat.numel() - start));
     flat_broadcast(part, root, group);
   }
+}
+
+//// sends_an_empty_segment
+// Misconception: the number of segments is a quotient of integers plus one for the rest.
+// Replaces: chain_broadcast
+// Killed by: Part3Chain.root_sends_it_once
+// Diagnosis: sends_an_empty_segment
+
+void chain_broadcast(Tensor& data, int root, std::int64_t segment, const ProcessGroup& group) {
+  const Places places{root, dist::get_world_size(group)};
+  const int place = places.place_of(dist::get_rank(group));
+  const int from = places.rank_at(place + places.n - 1), to = places.rank_at(place + 1);
+  const Tensor flat = data.view({data.numel()});
+  std::vector<Tensor> parts;
+  for (std::int64_t start = 0; start <= flat.numel(); start += segment)
+    parts.push_back(flat.narrow(start, std::min(segment, flat.numel() - start)));
+
+  std::vector<Work> arriving(parts.size()), leaving;
+  for (std::size_t i = 0; i < parts.size() && place > 0; ++i)
+    arriving[i] = dist::irecv(parts[i], 0, {.group = group, .group_src = from});
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    arriving[i].wait();
+    if (place < places.n - 1) leaving.push_back(dist::isend(parts[i], 0, {.group = group, .group_dst = to}));
+  }
+  for (auto& work : leaving) work.wait();
 }
 
 //// bucket_limit_ignored

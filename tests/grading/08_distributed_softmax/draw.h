@@ -24,7 +24,8 @@ std::vector<int> uneven(judge::Random& random, int ranks);  // lengths, all diff
 Item with_target(Item item, std::int64_t target);
 void mask(Reals& shard);
 Item scaled(Item item, double factor);  // by a power of two
-Item below_all(Item item);              // below every number that might stand for a masked entry
+Item below_all(Item item);              // below numbers that might stand for a masked entry
+Item far_below_all(Item item);          // the same, as far as f32 reaches
 
 // For softmax_of_row and softmax_in_one.
 Asked awkward_rows(judge::Random& random, const std::string& call);  // with empty shards

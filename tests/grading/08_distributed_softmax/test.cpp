@@ -83,6 +83,7 @@ TEST(Part2OverRanks, stable_at_1e4) {
                         same_lengths(random, n, 2, 1e4, "f64"), same_lengths(random, n, 2, 600, "f64")}});
   if (!HasFailure())
     lab08::expect_right({"softmax_over_ranks", {below_all(same_lengths(random, n, 2, 0, "f64"))}});
+  if (!HasFailure()) lab08::expect_right({"softmax_over_ranks", {far_below_all(same_lengths(random, n, 2))}});
 }
 
 TEST(Part2OverRanks, masked_entries_and_awkward_sizes) {
@@ -123,6 +124,7 @@ TEST(Part3Row, stable_at_1e4) {
   lab08::expect_right(stable_rows(random, "softmax_of_row"));
   if (!HasFailure())
     lab08::expect_right({"softmax_of_row", {below_all(row(random, uneven(random, 3), 0, "f64"))}});
+  if (!HasFailure()) lab08::expect_right({"softmax_of_row", {far_below_all(row(random, uneven(random, 3)))}});
 }
 
 TEST(Part3Row, empty_shards) {

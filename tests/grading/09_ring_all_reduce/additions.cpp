@@ -76,6 +76,7 @@ bool SentSegments::check_additions(const SumsAsked& asked, const judge::SimRun& 
   for (std::size_t rank = 0; rank < of_.size(); ++rank) {
     const auto additions = added(done, rank);
     std::uint64_t needed = 0;
+    int own = -1;  // the chunk that it completes: it sends no complete one before
     for (std::size_t sent = 0; sent < of_[rank].size(); ++sent) {
       const auto& [at, parts, chunk] = of_[rank][sent];
       if (parts == 0) {
@@ -85,7 +86,8 @@ bool SentSegments::check_additions(const SumsAsked& asked, const judge::SimRun& 
             asked.text(), sent, rank);
         return false;
       }
-      const bool is_passed_on = parts == sum_.ranks() && std::cmp_not_equal(chunk, rank);
+      if (own < 0 && parts == sum_.ranks()) own = chunk;
+      const bool is_passed_on = parts == sum_.ranks() && chunk != own;
       if (parts > 1 && !is_passed_on) needed += bytes();
       std::uint64_t by_then = 0;
       for (const auto& [time, amount] : additions) by_then += time <= at ? amount : 0;

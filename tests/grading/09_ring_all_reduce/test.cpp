@@ -168,11 +168,15 @@ TEST(Part4Pipelined, same_bits_on_all_ranks) {
 TEST(Part4Pipelined, one_segment_a_message) {
   worth(4, 4);
   Random random("traffic of segments");
-  for (const int segment : {random.between(3, 5), 100}) {
-    const int n = random.between(3, 6);
-    lab09::expect_ring_traffic(
-        asked_of("all_reduce_pipelined",
-                 {one_sum(random, n, n * random.between(12, 20) + random.between(0, n - 1), segment)}));
+  const int n = random.between(3, 6), k = random.between(3, 4), more = random.between(1, n - 1);
+  const std::vector<std::pair<int, int>> elements_and_segments{
+      {n * (5 * k + random.between(1, 2)) + more - 1, 5},  // pieces of 5 would leave a rest of at most 3
+      {n * 4 * k + more, 4},                               // the longest chunk needs one more than the others
+      {n * 12, 4},
+      {2 * n + more, 1},  // a segment of the other chunks is empty
+      {n * random.between(12, 20) + more, 100}};
+  for (const auto& [elements, segment] : elements_and_segments) {
+    lab09::expect_ring_traffic(asked_of("all_reduce_pipelined", {one_sum(random, n, elements, segment)}));
     if (HasFailure()) return;
   }
 }

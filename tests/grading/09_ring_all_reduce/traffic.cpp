@@ -1,5 +1,8 @@
 // Lab 09: which rank sends how much to which, in how many steps, with how much memory and in what time.
 #include <algorithm>
+#include <functional>
+#include <numeric>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -21,15 +24,62 @@ int segments(const SumsAsked& asked) {
 }
 int steps(const SumsAsked& asked) { return (has_two_halves(asked) ? 2 : 1) * (asked.first().ranks() - 1); }
 
-// In each half a rank sends all chunks except one: its own in the reduce-scatter, the next rank's in the
-// all-gather.
-std::uint64_t bytes_of(const SumsAsked& asked, int rank) {
+std::int64_t shortest(const std::vector<std::int64_t>& sorted) { return sorted.empty() ? 0 : sorted.front(); }
+std::int64_t longest(const std::vector<std::int64_t>& sorted) { return sorted.empty() ? 0 : sorted.back(); }
+
+std::vector<std::int64_t> without_zeros(std::vector<std::int64_t> lengths) {
+  std::erase(lengths, 0);
+  return lengths;
+}
+
+// Elements of the segments of a chunk with this length.
+using Cut = std::function<std::vector<std::int64_t>(std::int64_t length)>;
+
+Cut as_chunks(int m) {
+  return [m](std::int64_t length) {
+    std::vector<std::int64_t> lengths;
+    for (int k = 0; k < m; ++k) lengths.push_back(length * (k + 1) / m - length * k / m);
+    return lengths;
+  };
+}
+
+Cut by_segment_length(int m, std::int64_t segment) {
+  return [m, segment](std::int64_t length) {
+    std::vector<std::int64_t> lengths;
+    for (int k = 0; k < m; ++k) lengths.push_back(std::clamp<std::int64_t>(length - k * segment, 0, segment));
+    return lengths;
+  };
+}
+
+// The elements of each message that a rank sends, the smallest first. In each half it sends all chunks except
+// one: the one that is complete on it afterwards in the reduce-scatter, the next one in the all-gather. Where
+// both halves are asked for, that may be any chunk: number rank + `ahead`.
+std::vector<std::int64_t> lengths_of(const SumsAsked& asked, int rank, int ahead, const Cut& cut) {
   const Sum& sum = asked.first();
-  const auto without = [&](int c) { return sum.elements() - (sum.begin(c + 1) - sum.begin(c)); };
-  const auto summing = without(rank), gathering = without((rank + 1) % sum.ranks());
-  std::int64_t elements = asked.call == "all_gather" ? gathering : summing;
-  if (has_two_halves(asked)) elements += gathering;
-  return static_cast<std::uint64_t>(sum.item_bytes() * elements);
+  std::vector<std::int64_t> lengths;
+  const auto send_all_but = [&](int left_out) {
+    for (int c = 0; c < sum.ranks(); ++c) {
+      if (c == left_out % sum.ranks()) continue;
+      const auto segments = cut(sum.begin(c + 1) - sum.begin(c));
+      lengths.insert(lengths.end(), segments.begin(), segments.end());
+    }
+  };
+  if (asked.call != "all_gather") send_all_but(rank + ahead);
+  if (asked.call != "reduce_scatter") send_all_but(rank + ahead + 1);
+  std::ranges::sort(lengths);
+  return lengths;
+}
+
+using Lengths = std::vector<std::vector<std::int64_t>>;  // [rank]
+Lengths lengths_of_all(const SumsAsked& asked, int ahead, const Cut& cut) {
+  Lengths all;
+  for (int rank = 0; rank < asked.first().ranks(); ++rank) all.push_back(lengths_of(asked, rank, ahead, cut));
+  return all;
+}
+bool are_sent(const Lengths& sent, const SumsAsked& asked, const Cut& cut) {
+  for (int ahead = 0; ahead < (has_two_halves(asked) ? asked.first().ranks() : 1); ++ahead)
+    if (sent == lengths_of_all(asked, ahead, cut)) return true;
+  return false;
 }
 
 void diagnose_link(const dist::sim::LinkTraffic& link, int n) {
@@ -52,19 +102,61 @@ void not_in_segments() {
 void diagnose_amount(const SumsAsked& asked, const dist::sim::RankTraffic& traffic, std::uint64_t right) {
   const Sum& sum = asked.first();
   const auto n = static_cast<std::uint64_t>(sum.ranks()), all = static_cast<std::uint64_t>(sum.bytes());
+  const auto n_steps = static_cast<std::uint64_t>(steps(asked)),
+             m = static_cast<std::uint64_t>(segments(asked));
   if (has_two_halves(asked) && traffic.bytes_sent >= (n - 1) * all) {
     misconception("gathers_everything_to_sum",
                   "every rank receives the numbers of all other ranks and adds them up itself, which takes "
                   "n/2 times the bytes; fix: send partial sums, which are as long as one rank's numbers");
-  } else if (traffic.bytes_sent == right && sum.elements() < sum.ranks()) {
-    misconception("skips_empty_chunks",
-                  "a chunk without elements is not sent; fix: send it, too, because in every step every rank "
-                  "sends one message and receives one");
   } else if (traffic.bytes_sent > right) {
     misconception("sends_more_than_a_chunk", "a rank sends more than one chunk per step; fix: send one");
   } else if (is_pipelined(asked) && traffic.messages_sent == static_cast<std::uint64_t>(steps(asked))) {
     not_in_segments();
+  } else if (is_pipelined(asked) && traffic.messages_sent == n_steps * (m - 1)) {
+    misconception("too_few_segments",
+                  "a chunk is cut into one segment less than m = ceil(longest chunk / segment), so segments "
+                  "are too long; fix: divide the length of the longest chunk, and round up");
+  } else if (is_pipelined(asked) && traffic.messages_sent == n_steps * (m + 1)) {
+    misconception("too_many_segments",
+                  "a chunk is cut into one segment more than m = ceil(longest chunk / segment); fix: round "
+                  "up, which adds nothing where the division leaves no rest");
   }
+}
+
+// Whether each rank has sent the messages that it should.
+bool expect_messages(const SumsAsked& asked, const Lengths& sent, const SimRun& done) {
+  const int m = segments(asked);
+  if (are_sent(sent, asked, as_chunks(m))) return true;
+  const Lengths all = lengths_of_all(asked, 0, as_chunks(m));
+  const auto is_by_length = [&] {
+    return is_pipelined(asked) && are_sent(sent, asked, by_segment_length(m, asked.first().segment));
+  };
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const auto &lengths = sent[rank], &right = all[rank];
+    if (lengths == right) continue;
+    const auto& traffic = done.report.traffic[rank];
+    const auto bytes = static_cast<std::uint64_t>(asked.first().item_bytes() *
+                                                  std::reduce(right.begin(), right.end(), std::int64_t{0}));
+    if (is_by_length())
+      misconception("cut_by_the_segment_length",
+                    "the segments have `segment` elements each, and the last one has the rest; another rank "
+                    "that cuts as the contract says would not understand them; fix: segment k of a chunk is "
+                    "chunk.chunk(m)[k]");
+    else if (lengths == without_zeros(right))
+      misconception("skips_empty_messages",
+                    "a chunk or a segment without elements is not sent; fix: send it, too, because in every "
+                    "step every rank sends one message and receives one");
+    else
+      diagnose_amount(asked, traffic, bytes);
+    ADD_FAILURE() << fmt::format(
+        "{}: rank {} sends {} messages, {} bytes in all, the shortest {} and the longest {} elements; "
+        "expected {} "
+        "messages, {} bytes in all, the shortest {} and the longest {} elements",
+        asked.text(), rank, lengths.size(), traffic.bytes_sent, shortest(lengths), longest(lengths),
+        right.size(), bytes, shortest(right), longest(right));
+    return false;
+  }
+  return false;
 }
 
 void takes_any_message() {
@@ -79,8 +171,14 @@ void takes_any_message() {
 
 void expect_ring_traffic(const SumsAsked& asked) {
   SimRun done;
-  if (!judge::run_sums(asked, "rounds", done)) return;
   const int n = asked.first().ranks();
+  Lengths sent(static_cast<std::size_t>(n));
+  auto watched = asked;
+  watched.sent = [&](int rank, std::chrono::nanoseconds, std::span<const std::byte> bytes) {
+    sent[static_cast<std::size_t>(rank)].push_back(std::ssize(bytes) / asked.first().item_bytes());
+  };
+  if (!judge::run_sums(watched, "rounds", done)) return;
+  for (auto& lengths : sent) std::ranges::sort(lengths);
   for (const auto& link : done.report.links) {
     if (link.dst == (link.src + 1) % n) continue;
     diagnose_link(link, n);
@@ -89,16 +187,7 @@ void expect_ring_traffic(const SumsAsked& asked) {
     return;
   }
   const auto messages = static_cast<std::uint64_t>(steps(asked) * segments(asked));
-  for (int rank = 0; rank < n; ++rank) {
-    const auto& traffic = done.report.traffic[static_cast<std::size_t>(rank)];
-    const auto right = bytes_of(asked, rank);
-    if (traffic.messages_sent == messages && traffic.bytes_sent == right) continue;
-    diagnose_amount(asked, traffic, right);
-    ADD_FAILURE() << fmt::format(
-        "{}: rank {} sends {} messages, {} bytes in all; expected {} messages, {} bytes in all", asked.text(),
-        rank, traffic.messages_sent, traffic.bytes_sent, messages, right);
-    return;
-  }
+  if (!expect_messages(asked, sent, done)) return;
   const int rounds = judge::rounds(done.report);
   if (std::cmp_less_equal(rounds, messages + messages / 10))
     return;  // starting an operation takes a little time, too

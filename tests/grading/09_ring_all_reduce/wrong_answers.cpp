@@ -227,7 +227,7 @@ void all_gather(Tensor& data) {
 // Misconception: a chunk without elements need not be sent.
 // Replaces: all_gather
 // Killed by: Part2AllGather.one_chunk_a_step
-// Diagnosis: skips_empty_chunks
+// Diagnosis: skips_empty_messages
 
 void all_gather(Tensor& data) {
   Ring ring(data);
@@ -364,6 +364,42 @@ void all_reduce_pipelined(Tensor& data, std::int64_t segment) {
   (void)inboxes;
 }
 
+//// cut_by_the_segment_length
+// Misconception: the segments of a chunk have `segment` elements each, and the last one the rest.
+// Replaces: all_reduce_pipelined
+// Killed by: Part4Pipelined.one_segment_a_message
+// Diagnosis: cut_by_the_segment_length
+
+void all_reduce_pipelined(Tensor& data, std::int64_t segment) {
+  Ring ring(data);
+  const auto m = static_cast<int>(std::max<std::int64_t>(1, (longest(ring) + segment - 1) / segment));
+  const int turns = 2 * (ring.n - 1) * m, lag = std::min(m - 1, 1);
+  const auto part = [&](int step, int turn) {
+    const Tensor chunk = ring.chunk(ring.rank - step);
+    const std::int64_t first = std::min(segment * (turn % m), chunk.numel());
+    return chunk.narrow(first, std::min(segment, chunk.numel() - first));
+  };
+  const std::int64_t most = std::min(segment, longest(ring));
+  const std::array inboxes{dist::empty({most}, data.dtype()), dist::empty({most}, data.dtype())};
+  std::array<Tensor, 2> arriving;
+  std::array<Work, 2> arrivals, leaving;
+
+  for (int turn = 0; turn < turns + lag; ++turn) {
+    if (turn < turns) {
+      Tensor& place = arriving[at(turn % 2)] = part(turn / m + 2, turn);
+      if (turn < turns / 2) place = inboxes[at(turn % 2)].narrow(0, place.numel());
+      arrivals[at(turn % 2)] = dist::irecv(place, ring.before);
+      leaving[at(turn % 2)] = dist::isend(part(turn / m + 1, turn), ring.next);
+    }
+    const int come = turn - lag;
+    if (come < 0) continue;
+    arrivals[at(come % 2)].wait();
+    Tensor mine = part(come / m + 2, come);
+    if (come < turns / 2) add(mine, arriving[at(come % 2)]);
+    leaving[at(come % 2)].wait();
+  }
+}
+
 //// f64_through_f32
 // Misconception: segments are f32. The last digits of an f64 are lost on the way.
 // Replaces: all_reduce_pipelined
@@ -384,6 +420,75 @@ void all_reduce_pipelined(Tensor& data, std::int64_t segment) {
 // Diagnosis: not_in_segments
 
 void all_reduce_pipelined(Tensor& data, std::int64_t) { ring_all_reduce(data); }
+
+//// one_segment_too_many
+// Misconception: the number of segments is a quotient of integers plus one for the rest.
+// Replaces: all_reduce_pipelined
+// Killed by: Part4Pipelined.one_segment_a_message
+// Diagnosis: too_many_segments
+
+void all_reduce_pipelined(Tensor& data, std::int64_t segment) {
+  const std::int64_t n = dist::get_world_size(), longest = (data.numel() + n - 1) / n;
+  const std::int64_t m = std::max<std::int64_t>(1, longest / segment + 1);
+  right_all_reduce_pipelined(data, std::max<std::int64_t>(1, (longest + m - 1) / m));  // in m segments
+}
+
+//// segments_of_the_shortest_chunk
+// Misconception: any chunk tells the number of segments.
+// Replaces: all_reduce_pipelined
+// Killed by: Part4Pipelined.one_segment_a_message
+// Diagnosis: too_few_segments
+
+void all_reduce_pipelined(Tensor& data, std::int64_t segment) {
+  const std::int64_t n = dist::get_world_size(), longest = (data.numel() + n - 1) / n;
+  const std::int64_t m = std::max<std::int64_t>(1, (data.numel() / n + segment - 1) / segment);
+  right_all_reduce_pipelined(data, std::max<std::int64_t>(1, (longest + m - 1) / m));  // in m segments
+}
+
+//// segments_rounded_down
+// Misconception: the number of segments is the length of a chunk divided by `segment`.
+// Replaces: all_reduce_pipelined
+// Killed by: Part4Pipelined.one_segment_a_message
+// Diagnosis: too_few_segments
+
+void all_reduce_pipelined(Tensor& data, std::int64_t segment) {
+  const std::int64_t n = dist::get_world_size(), longest = (data.numel() + n - 1) / n;
+  const std::int64_t m = std::max<std::int64_t>(1, longest / segment);
+  right_all_reduce_pipelined(data, std::max<std::int64_t>(1, (longest + m - 1) / m));  // in m segments
+}
+
+//// skips_empty_segments
+// Misconception: a message without elements says nothing.
+// Replaces: all_reduce_pipelined
+// Killed by: Part4Pipelined.one_segment_a_message
+// Diagnosis: skips_empty_messages
+
+void all_reduce_pipelined(Tensor& data, std::int64_t segment) {
+  Ring ring(data);
+  const auto m = static_cast<int>(std::max<std::int64_t>(1, (longest(ring) + segment - 1) / segment));
+  const int turns = 2 * (ring.n - 1) * m, lag = std::min(m - 1, 1);
+  const auto part = [&](int step, int turn) { return ring.chunk(ring.rank - step).chunk(m)[at(turn % m)]; };
+  const std::int64_t most = (longest(ring) + m - 1) / m;
+  const std::array inboxes{dist::empty({most}, data.dtype()), dist::empty({most}, data.dtype())};
+  std::array<Tensor, 2> arriving;
+  std::array<Work, 2> arrivals, leaving;
+
+  for (int turn = 0; turn < turns + lag; ++turn) {
+    if (turn < turns) {
+      Tensor& place = arriving[at(turn % 2)] = part(turn / m + 2, turn);
+      if (turn < turns / 2) place = inboxes[at(turn % 2)].narrow(0, place.numel());
+      if (place.numel() > 0) arrivals[at(turn % 2)] = dist::irecv(place, ring.before);
+      const Tensor leaves = part(turn / m + 1, turn);
+      if (leaves.numel() > 0) leaving[at(turn % 2)] = dist::isend(leaves, ring.next);
+    }
+    const int come = turn - lag;
+    if (come < 0) continue;
+    arrivals[at(come % 2)].wait();
+    Tensor mine = part(come / m + 2, come);
+    if (come < turns / 2) add(mine, arriving[at(come % 2)]);
+    leaving[at(come % 2)].wait();
+  }
+}
 
 //// tells_before_it_came
 // Misconception: the simulator may be told of an addition while what is to be added is still on its way.

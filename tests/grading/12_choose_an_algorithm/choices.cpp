@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -133,25 +134,30 @@ void add_crossings(const Machine& machine, std::vector<Spot>& spots) {
   }
 }
 
-// Whether the submission's own predictions are smaller for another algorithm than for the one that it chose.
-bool contradicts_itself(const Spot& spot, Algorithm got) {
+// What the submission predicts for each algorithm; empty when it does not answer.
+std::vector<double> own_predictions(const Spot& spot) {
   Json cases = Json::array();
   for (const auto algorithm : all_algorithms) {
     cases.push_back(to_json(spot));
     cases.back()["algorithm"] = static_cast<int>(algorithm);
   }
-  const Json replies = judge::ask("predict", cases);
-  if (replies.size() != all_algorithms.size()) return false;
-  const auto of = [&](Algorithm a) { return judge::real(replies.at(static_cast<std::size_t>(a))); };
-  return std::ranges::any_of(all_algorithms, [&](Algorithm a) { return of(a) < of(got) * 0.99; });
+  std::vector<double> seconds;
+  for (const Json& reply : judge::ask("predict", cases)) seconds.push_back(judge::real(reply));
+  return seconds.size() == all_algorithms.size() ? seconds : std::vector<double>();
+}
+
+// Whether the submission's own predictions are smaller for another algorithm than for the one that it chose.
+bool contradicts_itself(const Spot& spot, Algorithm got) {
+  const auto own = own_predictions(spot);
+  return !own.empty() && std::ranges::min(own) < own[static_cast<std::size_t>(got)] * 0.99;
 }
 
 void diagnose_choice(const Spot& spot, Algorithm got) {
-  if (!contradicts_itself(spot, got)) return;
-  misconception("not_the_smallest_prediction",
-                "your own predict() gives a smaller time for another algorithm; fix: compare the predictions "
-                "of all algorithms for this machine and this size, because no size is a limit for all "
-                "machines");
+  if (contradicts_itself(spot, got))
+    misconception("not_the_smallest_prediction",
+                  "your own predict() gives a smaller time for another algorithm; fix: compare the "
+                  "predictions of all algorithms for this machine and this size, because no size is a limit "
+                  "for all machines");
 }
 
 std::vector<Algorithm> ask_choices(const std::vector<Spot>& spots) {
@@ -191,7 +197,7 @@ void expect_choices(judge::Random& random, const std::vector<std::function<Machi
   const auto got = ask_choices(spots);
   for (std::size_t i = 0; i < got.size(); ++i) {
     if (spots[i].is_good(got[i])) continue;
-    diagnose_choices(spots, got);
+    if (contradicts_itself(spots[i], got[i])) diagnose_choices(spots, got);
     diagnose_choice(spots[i], got[i]);
     fail_choice(spots[i], got[i], "in the simulator");
     return;
@@ -207,12 +213,7 @@ void expect_smallest_predictions(judge::Random& random, const std::vector<Machin
   const auto got = ask_choices(spots);
   for (std::size_t i = 0; i < got.size(); ++i) {
     if (spots[i].is_good(got[i])) continue;
-    if (contradicts_itself(spots[i], got[i]))
-      misconception(
-          "not_the_smallest_prediction",
-          "your own predict() gives a smaller time for another algorithm; fix: compare the "
-          "predictions of all algorithms for this machine and this size, because no size is a limit "
-          "for all machines");
+    diagnose_choice(spots[i], got[i]);
     fail_choice(spots[i], got[i], "by the contract's formulas");
     return;
   }
@@ -226,17 +227,29 @@ void expect_the_first_of_equals() {
     if (numbers.empty()) return;
     const int number = numbers[0];
     if (number == static_cast<int>(first)) continue;
-    misconception("last_of_equals",
-                  "if several algorithms take equally long, choose must return the first of them in "
-                  "all_algorithms, because all ranks must choose the same one");
+    const auto own = own_predictions(spot);
+    const bool is_known = number >= 0 && std::cmp_less(number, own.size());
+    const double of_first = own.empty() ? 0 : own[static_cast<std::size_t>(first)],
+                 of_got = is_known ? own[static_cast<std::size_t>(number)] : 0;
+    // Only rounding makes one of these smaller than the other.
+    if (is_known && of_got < of_first && of_first - of_got < 1e-9 * of_first) continue;
+    if (is_known && of_got == of_first && number > static_cast<int>(first))
+      misconception(
+          "last_of_equals",
+          "your own predict() gives both the same time, and choose must return the first of them in "
+          "all_algorithms, because all ranks must choose the same one");
+    else if (is_known)
+      diagnose_choice(spot, static_cast<Algorithm>(number));
     ADD_FAILURE() << fmt::format(
         "choose: {} bytes, {}: {} take equally long, and nothing takes less; expected the first of them; it "
-        "returned "
-        "the number {}",
+        "returned the number {}{}",
         spot.bytes, spot.machine.text(),
         has_overhead ? "tree and double_tree (numbers 1 and 2)"
                      : "all six algorithms, from ring (number 0) on,",
-        number);
+        number,
+        is_known
+            ? fmt::format(" (your predict() gives {} s for it, and {} s for the first)", of_got, of_first)
+            : "");
     return;
   }
 }

@@ -152,6 +152,23 @@ Bytes most_bytes(const Cluster& c, const judge::SimRun& done) {
   return most;
 }
 
+// Whether no rank has called more than three collectives.
+bool are_three(const Cluster& c, const Item& item, const judge::SimRun& done) {
+  for (std::size_t rank = 0; rank < done.done.size(); ++rank) {
+    int calls = 0;
+    for (const auto& [call, of_rank] : done.done[rank])
+      if (call != "new_group" && call != "split_group") calls += of_rank.calls;
+    if (calls <= 3) continue;
+    misconception("more_than_three_collectives",
+                  "each collective waits for the ranks of its group, so more of them take longer; fix: one "
+                  "within the node, one across the nodes, one within the node, each for all that a rank has");
+    ADD_FAILURE() << fmt::format("{}: expected three collectives; rank {} called {}", text(c, item), rank,
+                                 calls);
+    return false;
+  }
+  return true;
+}
+
 // Diagnoses by the calls and their bytes.
 void diagnose_traffic(const judge::SimRun& done, double size) {
   bool flat = true, leaders = false, all_of_it = false;
@@ -254,7 +271,7 @@ void expect_same_bits(const Cluster& c, const Item& item) {
 
 void expect_node_traffic(const Cluster& c, const Item& item) {
   const auto done = run(c, {item});
-  if (!check(c, {item}, done)) return;
+  if (!check(c, {item}, done) || !are_three(c, item, done)) return;
   const double size = 4. * static_cast<double>(item.of[0].size()), m = c.nodes, g = c.gpus;
   const Bytes most = most_bytes(c, done);
   const double most_between = 2 * (m - 1) / m * size / g, most_within = 2 * (g - 1) / g * size;

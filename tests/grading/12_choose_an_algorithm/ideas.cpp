@@ -1,5 +1,6 @@
 // Lab 12: the predictions that would follow from a wrong idea.
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -107,6 +108,15 @@ const std::vector<Idea>& ideas() {
        "this is one ring through all GPUs at the cost of the links between the nodes; fix: count the cheaper "
        "messages within a node, and only S/g bytes per rank across nodes",
        [](const Pieces& p) { return 2 * (p.n - 1) * (p.port(p.size / p.n) + p.alpha); }},
+      {A::hierarchical, "swaps_nodes_and_gpus",
+       "the numbers of nodes and of GPUs per node are exchanged; fix: a ring within a node has `gpus` ranks, "
+       "and "
+       "a ring across the nodes has `nodes` ranks",
+       [](const Pieces& p) {
+         Question turned = p.q;
+         std::swap(turned.machine.nodes, turned.machine.gpus);
+         return computed(turned);
+       }},
       {A::hierarchical, "all_data_between_nodes",
        "here all S bytes are summed across the nodes; fix: count S/g, because after the reduce-scatter a "
        "rank has only S/g bytes",

@@ -320,6 +320,26 @@ double predict(Algorithm algorithm, const Machine& machine, double bytes) {
          2 * ring_phase(machine.between, machine.nodes, bytes);
 }
 
+//// chooses_by_swapped_numbers
+// Misconception: m and g are two names for numbers that one may take for each other; the choice follows.
+// Replaces: predict, choose
+// Killed by: Part3Choose.on_one_node
+// Diagnosis: none
+
+double predict(Algorithm algorithm, const Machine& machine, double bytes) {
+  if (algorithm != Algorithm::hierarchical) return right_predict(algorithm, machine, bytes);
+  Machine turned = machine;
+  std::swap(turned.nodes, turned.gpus);
+  return right_predict(algorithm, turned, bytes);
+}
+
+Algorithm choose(const Machine& machine, double bytes) {
+  Algorithm best = Algorithm::ring;
+  for (const auto algorithm : all_algorithms)
+    if (predict(algorithm, machine, bytes) < predict(best, machine, bytes)) best = algorithm;
+  return best;
+}
+
 //// fixed_512
 // Misconception: the ring is best up to 512 GPUs, and a tree above that, as many pages repeat.
 // Replaces: choose
@@ -389,6 +409,19 @@ Algorithm choose(const Machine& machine, double bytes) {
   return machine.ranks() <= 8 ? Algorithm::naive : Algorithm::tree;
 }
 
+//// swaps_nodes_and_gpus
+// Misconception: the hierarchical algorithm has rings of m ranks within and of g ranks across.
+// Replaces: predict
+// Killed by: Part3Choose.predicts_the_hierarchical_one
+// Diagnosis: swaps_nodes_and_gpus
+
+double predict(Algorithm algorithm, const Machine& machine, double bytes) {
+  if (algorithm != Algorithm::hierarchical) return right_predict(algorithm, machine, bytes);
+  Machine turned = machine;
+  std::swap(turned.nodes, turned.gpus);
+  return right_predict(algorithm, turned, bytes);
+}
+
 //// two_trees_for_one
 // Misconception: two trees are never slower than one, so one tree need not be considered. (Where they take
 // equally long, it comes first.)
@@ -399,6 +432,23 @@ Algorithm choose(const Machine& machine, double bytes) {
 Algorithm choose(const Machine& machine, double bytes) {
   const Algorithm best = right_choose(machine, bytes);
   return best == Algorithm::tree ? Algorithm::double_tree : best;
+}
+
+//// a_reduce_for_each_part
+// Misconception: each rank gets its part by a reduce of its own, and gives it back by a broadcast.
+// Replaces: hierarchical_all_reduce
+// Killed by: Part4Hierarchical.bytes_between_nodes_and_within
+// Diagnosis: more_than_three_collectives
+
+void hierarchical_all_reduce(dist::Tensor& data, const Groups& groups) {
+  auto parts = data.chunk(groups.within.size());
+  const auto& ranks = groups.within.ranks();
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    dist::reduce(parts[i], ranks[i], dist::ReduceOp::sum, {.group = groups.within});
+  auto& mine = parts[static_cast<std::size_t>(groups.within.rank())];
+  dist::all_reduce(mine, dist::ReduceOp::sum, {.group = groups.across, .algorithm = "ring"});
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    dist::broadcast(parts[i], ranks[i], {.group = groups.within});
 }
 
 //// algorithm_left_to_chance

@@ -42,9 +42,11 @@ TEST(Part2Shares, divides_evenly) {
   lab13::expect_shares({in_order(12, 3), in_order(ranks * random.between(3, 9), ranks),
                         in_order(random.between(4, 9), 1), in_order(0, ranks)});
   if (HasFailure()) return;
-  constexpr std::int64_t exact_in_f32 = 1 << 24, most_of_32_bits = (std::int64_t{1} << 31) - 1;
+  constexpr std::int64_t exact_in_f32 = 1 << 24, most_of_32_bits = (std::int64_t{1} << 31) - 1,
+                         exact_in_f64 = std::int64_t{1} << 53;
   lab13::expect_sizes({in_order(exact_in_f32 * ranks + 1, ranks), in_order(most_of_32_bits * ranks, ranks),
-                       in_order(most_of_32_bits + ranks, ranks, true)});
+                       in_order(most_of_32_bits + ranks, ranks, true),
+                       in_order(exact_in_f64 * ranks + 1, ranks)});
 }
 
 TEST(Part2Shares, pads_from_the_beginning) {

@@ -236,6 +236,26 @@ std::vector<std::int64_t> DistributedSampler::indices() const {
 
 void DistributedSampler::set_epoch(std::int64_t epoch) { epoch_ = epoch; }
 
+//// sizes_in_f64
+// Misconception: double is precise enough for a number of samples.
+// Replaces: DistributedSampler kept as RightSampler
+// Killed by: Part2Shares.divides_evenly
+// Diagnosis: size_of_a_large_dataset
+
+#include <cmath>
+#include SOLUTION
+
+std::int64_t DistributedSampler::size() const {
+  const double each = static_cast<double>(options_.dataset_size) / static_cast<double>(options_.num_replicas);
+  return static_cast<std::int64_t>(options_.drop_last ? std::floor(each) : std::ceil(each));
+}
+
+std::vector<std::int64_t> DistributedSampler::indices() const {
+  return RightSampler(options_, epoch_).indices();
+}
+
+void DistributedSampler::set_epoch(std::int64_t epoch) { epoch_ = epoch; }
+
 //// begins_with_epoch_1
 // Misconception: epochs are counted from 1, so epoch 0 has no order of its own.
 // Replaces: DistributedSampler kept as RightSampler

@@ -170,11 +170,18 @@ Json golden(const Json& task) {
   return losses;
 }
 
-Json handle(const Json& task) {
+Json answer(const Json& task) {
   const std::string call = task.at("call");
-  dist::init_process_group();
   if (call == "golden") return golden(task);
   return call.starts_with("train") ? training(call, task) : one_call(call, task);
+}
+
+// "before": other calls in the same program.
+Json handle(const Json& task) {
+  dist::init_process_group();
+  if (task.contains("before"))
+    for (const auto& other : task.at("before")) answer(other);
+  return answer(task);
 }
 
 }  // namespace

@@ -65,29 +65,41 @@ judge::SimRun run(const std::vector<Json>& tasks) {
   return judge::simulate(plan);
 }
 
-judge::SimRun run(const Asked& asked) {
-  std::vector<Json> tasks;
-  for (std::size_t rank = 0; rank < asked.numbers.size(); ++rank) {
-    tasks.push_back(form_task(asked.call, asked.form, asked.numbers[rank]));
-    if (!asked.samples.empty()) tasks.back()["samples"] = asked.samples[rank];
-  }
-  return run(tasks);
+Json task_of(const Asked& asked, std::size_t rank) {
+  Json task = form_task(asked.call, asked.form, asked.numbers[rank]);
+  if (!asked.samples.empty()) task["samples"] = asked.samples[rank];
+  return task;
 }
 
-judge::SimRun run(const Training& training) {
-  std::vector<Json> tasks;
-  for (std::size_t rank = 0; rank < training.first.size(); ++rank) {
-    Json task = form_task(training.call, training.form, training.first[rank]);
-    task.update(
-        {{"optimizer", training.optimizer}, {"lr", lr(training.optimizer)}, {"batches", Json::array()}});
-    for (const auto& step : training.batches) {
-      Json batch = Json::array();
-      for (const Sample& sample : step[rank]) batch.push_back({sample.scale, sample.target});
-      task["batches"].push_back(batch);
-    }
-    tasks.push_back(task);
+Json task_of(const Training& training, std::size_t rank) {
+  Json task = form_task(training.call, training.form, training.first[rank]);
+  task.update(
+      {{"optimizer", training.optimizer}, {"lr", lr(training.optimizer)}, {"batches", Json::array()}});
+  for (const auto& step : training.batches) {
+    Json batch = Json::array();
+    for (const Sample& sample : step[rank]) batch.push_back({sample.scale, sample.target});
+    task["batches"].push_back(batch);
   }
-  return run(tasks);
+  return task;
+}
+
+void expect_the_same_after_calls(const std::string& about, const Form& form, const Numbers& right,
+                                 const judge::SimRun& done) {
+  const auto keeps = [] {
+    misconception("keeps_something",
+                  "the call is right in a new program, but not after other calls in the same program, so "
+                  "something is kept from call to call; fix: keep nothing in a static or global variable");
+  };
+  if (!done.report.findings.empty() || !done.report.failures.empty()) keeps();
+  const auto replies = answers(done);
+  for (std::size_t rank = 0; rank < replies.size(); ++rank) {
+    const auto got = numbers_of(replies[rank]);
+    if (distance(right, got) < tolerance(form)) continue;
+    keeps();
+    ADD_FAILURE() << fmt::format("{}, after other calls in the same program: {}", about,
+                                 difference(rank, right, got));
+    return;
+  }
 }
 
 std::vector<Json> answers(const judge::SimRun& run) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "judge/exam.h"
@@ -32,9 +33,12 @@ struct Asked {
   Form form;
   OfRanks numbers;
   std::vector<std::int64_t> samples = {};  // [rank]
+  int ranks() const { return static_cast<int>(numbers.size()); }
 };
 Asked draw_broadcast(judge::Random& random, int ranks, const Form& form);
 Asked draw_average(judge::Random& random, int ranks, const Form& form);
+// The last tensor is zero on one rank, and the first one on all ranks.
+Asked draw_with_zeros(judge::Random& random, int ranks, const Form& form);
 Asked draw_over_samples(judge::Random& random, const std::vector<std::int64_t>& samples, const Form& form);
 void expect_right(const Asked& asked);
 void expect_in_place(const Asked& asked);
@@ -54,6 +58,8 @@ struct Training {
 // `samples`: of each rank in the last step; in the others every rank has three.
 Training draw_training(judge::Random& random, const std::string& call, const std::string& optimizer,
                        int steps, const std::vector<int>& samples);
+// The same, but all gradients of one step are zero, and those of one rank in the step before.
+Training with_zeros(Training training);
 // The weights of one process with the whole batches.
 void expect_trained(const Training& training);
 void expect_train_traffic(const Training& training);
@@ -64,9 +70,23 @@ void expect_one_optimizer(const Training& training);
 void expect_server_traffic(const Training& training);
 
 // Shared helpers.
-judge::SimRun run(const Asked& asked);
-judge::SimRun run(const Training& training);
+Json task_of(const Asked& asked, std::size_t rank);
+Json task_of(const Training& training, std::size_t rank);
 judge::SimRun run(const std::vector<Json>& tasks);
+// The calls `before` come first, in the same program.
+template <class Question>
+judge::SimRun run(const Question& asked, const std::vector<Question>& before = {}) {
+  std::vector<Json> tasks;
+  for (std::size_t rank = 0; std::cmp_less(rank, asked.ranks()); ++rank) {
+    tasks.push_back(task_of(asked, rank));
+    for (const Question& other : before) tasks.back()["before"].push_back(task_of(other, rank));
+  }
+  return run(tasks);
+}
+// Whether a question whose answers were right by itself has the same answers, and the same numbers on all
+// ranks, after other calls in the same program.
+void expect_the_same_after_calls(const std::string& about, const Form& form, const Numbers& right,
+                                 const judge::SimRun& done);
 inline double lr(const std::string& optimizer) { return optimizer == "adam" ? 0.1 : 0.05; }
 // Like SimRun::answers(), with all collectives allowed; it also names the misconception that a finding shows.
 std::vector<Json> answers(const judge::SimRun& run);

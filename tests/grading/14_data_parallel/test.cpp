@@ -50,6 +50,7 @@ TEST(Part2Average, means_over_the_ranks) {
     expect_right(draw_average(random, n, draw_form(random, n == 2 ? "f32" : "f64")));
     if (HasFailure()) return;
   }
+  expect_right(draw_with_zeros(random, random.between(2, 4), draw_form(random)));
 }
 
 TEST(Part2Average, in_place) {
@@ -105,13 +106,15 @@ std::vector<int> even_parts(Random& random) {
   return std::vector<int>(static_cast<std::size_t>(random.between(2, 5)), 3);
 }
 
-// One step, several steps, and none; and a rank alone.
+// One step, several steps, and none; a rank alone; and gradients that are zero.
 void expect_trained_with(Random& random, const std::string& call, const std::string& optimizer) {
   for (const int steps : {1, random.between(3, 5), 0}) {
     expect_trained(draw_training(random, call, optimizer, steps, even_parts(random)));
     if (testing::Test::HasFailure()) return;
   }
   expect_trained(draw_training(random, call, optimizer, 2, {3}));
+  if (testing::Test::HasFailure()) return;
+  expect_trained(with_zeros(draw_training(random, call, optimizer, 3, even_parts(random))));
 }
 
 TEST(Part4Train, with_momentum) {

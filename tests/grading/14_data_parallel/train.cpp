@@ -38,6 +38,7 @@ struct Way {
   bool counts_samples = true;     // otherwise every rank counts the same
   bool rank_0_counts = true;      // otherwise only the other ranks' gradients count
   bool truth_on_rank_0 = false;   // after each step all ranks have its weights
+  bool steps_on_zeros = true;     // otherwise there is no step where all gradients are zero
 };
 
 Numbers mean(const OfRanks& of_ranks, const Numbers& parts, bool divides) {
@@ -67,8 +68,12 @@ OfRanks trained(const Training& training, const Way& way) {
     for (std::size_t rank = 0; rank < weights.size(); ++rank)
       gradients.push_back(gradients_of(weights[rank], batch[rank]));
     if (way.exchanges) std::ranges::fill(gradients, mean(gradients, parts_of(batch, way), way.divides));
+    const auto are_zeros = [](const Numbers& of_rank) {
+      return std::ranges::count(of_rank, 0) == std::ssize(of_rank);
+    };
     for (std::size_t rank = 0; rank < weights.size(); ++rank)
-      optimizers[rank].step(weights[rank], gradients[rank]);
+      if (way.steps_on_zeros || !are_zeros(gradients[rank]))
+        optimizers[rank].step(weights[rank], gradients[rank]);
     if (way.averages_weights) std::ranges::fill(weights, mean(weights, Numbers(weights.size(), 1), true));
     if (way.truth_on_rank_0) std::ranges::fill(weights, OfRanks(weights)[0]);
   }
@@ -108,7 +113,11 @@ const std::vector<TrainIdea>& train_ideas() {
       {"server_forgets_its_own",
        "the server's own gradients are missing in the mean; fix: add them, because the server has a part of "
        "the batch, too",
-       {.rank_0_counts = false}}};
+       {.rank_0_counts = false}},
+      {"no_step_on_zeros",
+       "no step was taken where all gradients are zero, but momentum moves the weights then, too; fix: call "
+       "optimize() in every step",
+       {.steps_on_zeros = false}}};
   return known;
 }
 
@@ -135,6 +144,17 @@ void diagnose_weights(const Training& training, const std::vector<Json>& replies
                   "contribute zeros on such a rank (zero_())");
 }
 
+// From other weights, those of other ranks, and to other ones.
+Training another(Training training) {
+  for (auto& numbers : training.first)
+    for (double& number : numbers) number = 2 * number + 1;
+  std::ranges::reverse(training.first);
+  for (Batch& batch : training.batches)
+    for (auto& part : batch)
+      for (Sample& sample : part) sample.target = -sample.target;
+  return training;
+}
+
 }  // namespace
 
 Training draw_training(judge::Random& random, const std::string& call, const std::string& optimizer,
@@ -153,14 +173,21 @@ Training draw_training(judge::Random& random, const std::string& call, const std
   return training;
 }
 
+Training with_zeros(Training training) {
+  for (Sample& sample : training.batches.at(0).back()) sample.scale = 0;
+  for (auto& part : training.batches.at(1))
+    for (Sample& sample : part) sample.scale = 0;
+  return training;
+}
+
 void expect_trained(const Training& training) {
   const auto replies = answers(run(training));
   const auto right = trained_alone(training);
   std::vector<int> order(static_cast<std::size_t>(training.steps()));
   std::iota(order.begin(), order.end(), 0);
+  const auto what = fmt::format("{} on {} ranks, {}, after {} steps", training.call, training.ranks(),
+                                training.optimizer, training.steps());
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
-    const auto what = fmt::format("{} on {} ranks, {}, after {} steps", training.call, training.ranks(),
-                                  training.optimizer, training.steps());
     if (replies[rank].at("computed") != Json(order)) {
       ADD_FAILURE() << fmt::format("{}: rank {} must call compute() for the steps {}; it called it for {}",
                                    what, rank, Json(order).dump(), replies[rank].at("computed").dump());
@@ -178,6 +205,8 @@ void expect_trained(const Training& training) {
         difference(rank, right, got), apart);
     return;
   }
+  if (!replies.empty())
+    expect_the_same_after_calls(what, training.form, right, run(training, {another(training)}));
 }
 
 void expect_one_optimizer(const Training& training) {

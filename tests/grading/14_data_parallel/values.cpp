@@ -103,8 +103,18 @@ const std::vector<ListIdea>& ideas_on(const std::string& call) {
                                const auto has = who_has(a);
                                return weighted(a, has, std::accumulate(has.begin(), has.end(), 0.0));
                              }};
+  static const ListIdea integers{"integer_division",
+                                 "each rank counts samples / total times, rounded down: the quotient of two "
+                                 "integers is an integer, here "
+                                 "0 or 1; fix: divide by a double",
+                                 [](const Asked& a, std::size_t) {
+                                   Numbers parts;
+                                   for (const double samples : as_numbers(a.samples))
+                                     parts.push_back(samples == total(a.samples) ? 1 : 0);
+                                   return weighted(a, parts, 1);
+                                 }};
   static const std::vector<ListIdea> broadcast{own, first_only, mean}, average{own, sum, twice},
-      over_samples{plain, busy, by_ranks, own};
+      over_samples{plain, busy, by_ranks, own, integers};
   if (call == "broadcast_weights") return broadcast;
   return call == "average_gradients" ? average : over_samples;
 }
@@ -126,6 +136,19 @@ void diagnose(const Asked& asked, const std::vector<Json>& replies) {
                   "contribute zeros on a rank without samples (zero_())");
 }
 
+// Calls with other numbers, by other ranks, and then with other shapes.
+std::vector<Asked> others(Asked asked) {
+  for (auto& numbers : asked.numbers)
+    for (double& number : numbers) number = 2 * number + 1;
+  std::ranges::reverse(asked.numbers);
+  std::ranges::reverse(asked.samples);
+  for (auto& samples : asked.samples) samples += samples > 0 ? 3 : 0;
+  Asked smaller = asked;
+  smaller.form.shapes = {{2}, {1, 1}};
+  for (auto& numbers : smaller.numbers) numbers.resize(smaller.form.elements(), 1);
+  return {asked, smaller};
+}
+
 }  // namespace
 
 Asked draw_broadcast(judge::Random& random, int ranks, const Form& form) {
@@ -144,20 +167,30 @@ Asked draw_over_samples(judge::Random& random, const std::vector<std::int64_t>& 
   return asked;
 }
 
+Asked draw_with_zeros(judge::Random& random, int ranks, const Form& form) {
+  Asked asked = draw_average(random, ranks, form);
+  const std::size_t first = Form{{form.shapes.front()}, form.dtype}.elements(),
+                    last = Form{{form.shapes.back()}, form.dtype}.elements();
+  for (auto& numbers : asked.numbers) std::fill_n(numbers.begin(), first, 0);
+  std::fill_n(asked.numbers.back().rbegin(), last, 0);
+  return asked;
+}
+
 void expect_right(const Asked& asked) {
   const auto replies = answers(run(asked));
   const auto expected = right(asked);
+  const auto samples =
+      asked.samples.empty() ? "" : fmt::format(", {} samples", fmt::join(asked.samples, ", "));
+  const auto about = fmt::format("{} on {} ranks{}, {} tensors of {}", asked.call, asked.ranks(), samples,
+                                 asked.form.shapes.size(), asked.form.dtype);
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
     const auto got = numbers_of(replies[rank]);
     if (distance(expected, got) < tolerance(asked.form)) continue;
     if (!diagnose_dtype(asked.form, expected, replies)) diagnose(asked, replies);
-    const auto samples =
-        asked.samples.empty() ? "" : fmt::format(", {} samples", fmt::join(asked.samples, ", "));
-    ADD_FAILURE() << fmt::format("{} on {} ranks{}, {} tensors of {}: {}", asked.call, asked.numbers.size(),
-                                 samples, asked.form.shapes.size(), asked.form.dtype,
-                                 difference(rank, expected, got));
+    ADD_FAILURE() << about << ": " << difference(rank, expected, got);
     return;
   }
+  if (!replies.empty()) expect_the_same_after_calls(about, asked.form, expected, run(asked, others(asked)));
 }
 
 void expect_in_place(const Asked& asked) {

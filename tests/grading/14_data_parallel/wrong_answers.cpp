@@ -1,5 +1,6 @@
 // Wrong answers to lab 14, in the order of its parts: tests/README.md says how they are written.
 
+#include <algorithm>
 #include <vector>
 
 #include "data_parallel.h"
@@ -56,6 +57,18 @@ void broadcast_weights(Tensors& weights) { dist::broadcast(weights[0], 0); }
 
 void broadcast_weights(Tensors& weights) { (void)weights; }
 
+//// weights_are_sent_once
+// Misconception: a program begins once, so the weights are sent once.
+// Replaces: broadcast_weights
+// Killed by: Part1Weights.the_weights_of_rank_0_everywhere
+// Diagnosis: keeps_something
+
+void broadcast_weights(Tensors& weights) {
+  static bool is_first = true;
+  if (is_first) right_broadcast_weights(weights);
+  is_first = false;
+}
+
 //// divides_twice
 // Misconception: all_reduce always sums, whatever the operation, so I divide afterwards.
 // Replaces: average_gradients
@@ -97,6 +110,20 @@ void average_gradients(Tensors& gradients) {
     gradient.zero_();
     for (const Tensor& one : all) gradient.add_(one);
     gradient.div_(dist::get_world_size());
+  }
+}
+
+//// skips_zero_gradients
+// Misconception: a gradient that is zero adds nothing, so it need not be sent.
+// Replaces: average_gradients
+// Killed by: Part2Average.means_over_the_ranks
+// Diagnosis: leaves_the_others_waiting
+
+void average_gradients(Tensors& gradients) {
+  for (Tensor& gradient : gradients) {
+    const auto numbers = gradient.to_vector<double>();
+    if (std::ranges::all_of(numbers, [](double number) { return number == 0; })) continue;
+    dist::all_reduce(gradient, dist::ReduceOp::avg);
   }
 }
 
@@ -150,6 +177,43 @@ void average_over_samples(Tensors& gradients, std::int64_t samples) {
 void average_over_samples(Tensors& gradients, std::int64_t samples) {
   make_sums(gradients, samples);
   average_gradients(gradients);
+}
+
+//// divides_integers
+// Misconception: the part of this rank is samples / total.
+// Replaces: average_over_samples
+// Killed by: Part3Samples.uneven_parts
+// Diagnosis: integer_division
+
+void average_over_samples(Tensors& gradients, std::int64_t samples) {
+  Tensor count = dist::full({1}, samples, dist::DType::i64);
+  dist::all_reduce(count);
+  const auto total = count.item<std::int64_t>();
+  for (Tensor& gradient : gradients) {
+    if (samples == 0) gradient.zero_();
+    gradient.mul_(static_cast<double>(samples / total));
+    dist::all_reduce(gradient);
+  }
+}
+
+//// keeps_the_total
+// Misconception: the number of all samples stays as it is, so it is asked for once.
+// Replaces: average_over_samples
+// Killed by: Part3Samples.uneven_parts
+// Diagnosis: keeps_something
+
+void average_over_samples(Tensors& gradients, std::int64_t samples) {
+  static double total = 0;
+  if (total == 0) {
+    Tensor count = dist::full({1}, static_cast<double>(samples), dist::DType::f64);
+    dist::all_reduce(count);
+    total = count.item<double>();
+  }
+  for (Tensor& gradient : gradients) {
+    if (samples == 0) gradient.zero_();
+    gradient.mul_(static_cast<double>(samples) / total);
+    dist::all_reduce(gradient);
+  }
 }
 
 //// leaves_without_samples
@@ -273,6 +337,23 @@ void train(Tensors& weights, int steps, const Trainer& trainer) {
   }
 }
 
+//// broadcasts_in_the_first_training
+// Misconception: a program trains once, so it sends the first weights once.
+// Replaces: train
+// Killed by: Part4Train.with_momentum
+// Diagnosis: keeps_something
+
+void train(Tensors& weights, int steps, const Trainer& trainer) {
+  static bool is_first = true;
+  if (is_first) broadcast_weights(weights);
+  is_first = false;
+  Tensors gradients = zeros_like(weights);
+  for (int step = 0; step < steps; ++step) {
+    average_over_samples(gradients, trainer.compute(step, weights, gradients));
+    trainer.optimize(weights, gradients);
+  }
+}
+
 //// counts_on_new_memory
 // Misconception: 0 times anything is 0, so gradients of no samples need no zeros.
 // Replaces: train
@@ -326,6 +407,24 @@ void train(Tensors& weights, int steps, const Trainer& trainer) {
     average_over_samples(gradients, samples);
     trainer.optimize(weights, gradients);
   }
+}
+
+//// no_step_on_zeros
+// Misconception: where all gradients are zero the weights stay.
+// Replaces: train
+// Killed by: Part4Train.with_momentum
+// Diagnosis: no_step_on_zeros
+
+void train(Tensors& weights, int steps, const Trainer& trainer) {
+  Trainer other = trainer;
+  other.optimize = [&](Tensors& now, const Tensors& gradients) {
+    const auto is_zero = [](const Tensor& gradient) {
+      const auto numbers = gradient.to_vector<double>();
+      return std::ranges::all_of(numbers, [](double number) { return number == 0; });
+    };
+    if (!std::ranges::all_of(gradients, is_zero)) trainer.optimize(now, gradients);
+  };
+  right_train(weights, steps, other);
 }
 
 //// a_step_for_each_worker

@@ -3,7 +3,9 @@
 // results. Element j of a gradient is its value + j % 3.
 #include "judge/runner.h"
 
+#include <algorithm>
 #include <functional>
+#include <span>
 #include <stdexcept>
 
 #include <nlohmann/json.hpp>
@@ -124,20 +126,31 @@ struct Model {
   }
 };
 
-// Computes each gradient, in the task's order, and reports it as ready.
-void play(Model& model, const Json& task, const Json& values) {
+// Computes the first `count` gradients, in the task's order, and reports each as ready.
+void play(Model& model, const Json& task, const Json& values, std::size_t count) {
   const std::vector<double> seconds = task.at("seconds");
-  for (const std::size_t i : task.at("order").get<std::vector<std::size_t>>()) {
+  const std::vector<std::size_t> order = task.at("order");
+  for (const std::size_t i : std::span(order).first(std::min(count, order.size()))) {
     model.add(i, values.at(i));
     dist::sim::compute(seconds.at(i));
     lab::ready(model.reducer, i);
   }
 }
 
-// One backward after another; finish() waits.
+void play(Model& model, const Json& task, const Json& values) {
+  play(model, task, values, model.gradients.size());
+}
+
+// One backward after another, the first of which fails after the number of gradients in "fails_after" (0:
+// none fails).
 Json backward(const Json& task) {
   Model model(task);
   Json ends = Json::array();
+  if (const std::size_t ready = task.at("fails_after"); ready > 0) {
+    lab::start(model.reducer);
+    play(model, task, task.at("backwards").at(0), ready);
+    for (auto& bucket : model.reducer.buckets) bucket.work.wait();
+  }
   for (const auto& values : task.at("backwards")) {
     for (Tensor& gradient : model.gradients) gradient.zero_();
     lab::start(model.reducer);
@@ -160,8 +173,8 @@ Json error_of(const std::function<void()>& call) {
   return nullptr;
 }
 
-// The first buckets have been launched, and the others each miss a gradient; but the last bucket is complete
-// and waits for its turn.
+// The first buckets have been launched, and the others each miss a gradient; but if there are several of
+// these, the last bucket is complete and waits for its turn.
 Json finish(const Json& task) {
   Model model(task);
   auto& reducer = model.reducer;
@@ -170,7 +183,8 @@ Json finish(const Json& task) {
   reducer.launched = task.at("launched");
   for (std::size_t i = 0; i < reducer.buckets.size(); ++i) {
     auto& bucket = reducer.buckets[i];
-    const bool is_complete = i < reducer.launched || i + 1 == reducer.buckets.size();
+    const bool is_complete =
+        i < reducer.launched || (i + 1 == reducer.buckets.size() && i > reducer.launched);
     bucket.pending = is_complete ? 0 : 1;
     if (i < reducer.launched)
       bucket.work = dist::all_reduce(bucket.memory, dist::ReduceOp::avg, {.async_op = true});

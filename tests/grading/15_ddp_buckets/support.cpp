@@ -145,13 +145,14 @@ std::vector<Json> answers(const judge::SimRun& run) {
 }
 
 bool are_means(const std::vector<Json>& ends, const Values& values, const Model& model,
-               const std::string& when) {
+               const std::string& when, const std::function<void()>& diagnose_first) {
   for (std::size_t rank = 0; rank < ends.size(); ++rank) {
     for (std::size_t i = 0; i < model.counts.size(); ++i) {
       const double mean = sum(of_ranks(values, i)) / static_cast<double>(values.size());
       const double first = ends[rank].at(i).at(0), last = ends[rank].at(i).at(1);
       const double right_last = mean + static_cast<double>((model.counts[i] - 1) % 3);
       if (is_near(mean, first) && is_near(right_last, last)) continue;
+      if (diagnose_first) diagnose_first();
       diagnose(ends, values);
       ADD_FAILURE() << fmt::format(
           "{} ranks, {}: on rank {} gradient {} must begin with {} and end with {}, the means over the "

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -73,9 +74,9 @@ judge::SimRun run(const std::vector<Json>& tasks, bool timed);
 std::vector<Json> answers(const judge::SimRun& run);
 
 // Whether the first and last elements, `ends[rank][gradient]`, are the means over the ranks. Reports the
-// first that is not. `when`: "after backward 1".
+// first that is not. `when`: "after backward 1". `diagnose_first`: before it looks for ideas of its own.
 bool are_means(const std::vector<Json>& ends, const Values& values, const Model& model,
-               const std::string& when);
+               const std::string& when, const std::function<void()>& diagnose_first = {});
 
 // What rank's collectives carried, in the order of the calls: bytes, and the time of the call in seconds.
 struct Call {
@@ -84,7 +85,7 @@ struct Call {
 };
 std::vector<Call> calls_of(const judge::SimRun& done, int rank);
 
-// Part 3. This many backwards on this many ranks, in `play.orders`.
+// Part 3. This many backwards on this many ranks, in `play.orders`; the same after one that fails half-way.
 void expect_means(judge::Random& random, int ranks, int backwards, const Play& play);
 // Checks that all ranks make one all_reduce per bucket, in the order of the buckets.
 void expect_calls(judge::Random& random, int ranks, const Play& play);

@@ -163,7 +163,7 @@ TEST(Part4Finish, waits_for_all) {
 TEST(Part4Finish, names_what_is_missing) {
   worth(5, 4);
   Random random("missing");
-  for (const std::size_t launched : {0U, 1U, 2U}) {
+  for (const std::size_t launched : {0U, 1U, 2U, 3U}) {
     expect_missing_named(random, 2, launched);
     if (HasFailure()) return;
   }

@@ -1,5 +1,8 @@
 // Lab 16, parts 3 and 4: how good a model is, and what is saved of it.
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -140,6 +143,16 @@ std::vector<Json> loaded(Asked asked, const Json& file) {
   return answers(run(asked, "load", {{"file", file}}));
 }
 
+// Whether the file has the first of these numbers, f32, one after the other.
+bool has_numbers(const Json& file, const Numbers& numbers) {
+  if (!file.is_string() || numbers.empty()) return false;
+  std::string hex;
+  for (std::size_t i = 0; i < std::min<std::size_t>(numbers.size(), 4); ++i)
+    for (const std::byte byte : std::bit_cast<std::array<std::byte, 4>>(static_cast<float>(numbers[i])))
+      hex += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+  return file.get<std::string>().find(hex) != std::string::npos;
+}
+
 // Batch norm's weight and bias come before its statistics.
 Numbers without_statistics(Numbers model) {
   if (model.size() >= 9) model.erase(model.begin() + 4, model.begin() + 9);
@@ -205,6 +218,11 @@ void expect_everything_back(const Asked& asked, int epochs_done) {
       misconception("running_statistics_lost",
                     "a model consists of its parameters and its buffers; fix: save state_dict(), which has "
                     "both; parameters() has only the former");
+    else if (model == read && right.at("optimizer") != got.at("optimizer") &&
+             has_numbers(file, numbers_of(right.at("optimizer"))))
+      misconception("momentum_not_loaded",
+                    "the optimizer's momentum is in the file, but afterwards the optimizer does not have it; "
+                    "fix: call optimizer.load_state_dict() with what belongs to the optimizer");
     else if (model == read && right.at("optimizer") != got.at("optimizer"))
       misconception("momentum_lost",
                     "the optimizer has a state, too: without its momentum the first steps after a resume "

@@ -361,10 +361,31 @@ void save_checkpoint(const std::filesystem::path& file, nn::Module& model, const
 }
 
 //// momentum_lost
+// Misconception: everything that was learned is in the weights, so the file needs nothing else.
+// Replaces: save_checkpoint, load_checkpoint
+// Killed by: Part4Checkpoint.everything_comes_back
+// Diagnosis: momentum_lost
+
+void save_checkpoint(const std::filesystem::path& file, nn::Module& model, const nn::Optimizer& optimizer,
+                     int epochs_done) {
+  (void)optimizer;
+  if (dist::get_rank() != 0) return;
+  nn::StateDict all = nn::with_prefix("model.", model.state_dict());
+  all.push_back({epochs_done_name, dist::tensor({epochs_done})});
+  nn::save_safetensors(file, all);
+}
+
+int load_checkpoint(const std::filesystem::path& file, nn::Module& model, nn::Optimizer&) {
+  const auto all = nn::load_safetensors(file);
+  model.load_state_dict(nn::part(all, "model."));
+  return nn::find(all, epochs_done_name)->item<int>();
+}
+
+//// momentum_not_loaded
 // Misconception: everything that was learned is in the weights, so a new optimizer will do.
 // Replaces: load_checkpoint
 // Killed by: Part4Checkpoint.everything_comes_back
-// Diagnosis: momentum_lost
+// Diagnosis: momentum_not_loaded
 
 int load_checkpoint(const std::filesystem::path& file, nn::Module& model, nn::Optimizer& optimizer) {
   (void)optimizer;
@@ -418,7 +439,7 @@ std::vector<EpochResult> train_model(nn::Module& model, const data::Dataset& tra
 // Misconception: the number of the last epoch is the number of completed epochs.
 // Replaces: train_model
 // Killed by: Part5Train.killed_and_resumed
-// Diagnosis: resume_repeats_epochs
+// Diagnosis: epochs_done_off_by_one
 
 std::vector<EpochResult> train_model(nn::Module& model, const data::Dataset& train_samples,
                                      const data::Dataset& test_samples, const Plan& plan) {
@@ -809,6 +830,31 @@ std::vector<EpochResult> train_model(nn::Module& model, const data::Dataset& tra
   return results;
 }
 
+//// resumes_without_a_file
+// Misconception: a run that is resumed has a checkpoint.
+// Replaces: train_model
+// Killed by: Part5Train.killed_and_resumed
+// Diagnosis: resumes_without_a_file
+
+std::vector<EpochResult> train_model(nn::Module& model, const data::Dataset& train_samples,
+                                     const data::Dataset& test_samples, const Plan& plan) {
+  model.to(dist::get_device());
+  nn::SGD optimizer(model.parameters(), {.lr = plan.lr, .momentum = plan.momentum});
+  int first = 0;
+  if (plan.resume) first = load_checkpoint(plan.checkpoint, model, optimizer);
+  dist::DistributedDataParallel ddp(model, same_buckets);
+  data::DistributedSampler sampler(
+      train_samples.size(),
+      {.num_replicas = dist::get_world_size(), .rank = dist::get_rank(), .seed = plan.seed});
+  std::vector<EpochResult> results;
+  for (int epoch = first; epoch < plan.epochs; ++epoch) {
+    const double loss = train_epoch({ddp, optimizer, sampler}, train_samples, plan.batch_size, epoch);
+    results.push_back({loss, evaluate(model, test_samples)});
+    if (!plan.checkpoint.empty()) save_checkpoint(plan.checkpoint, model, optimizer, epoch + 1);
+  }
+  return results;
+}
+
 //// scales_the_learning_rate
 // Misconception: n ranks have a batch n times as large, so the learning rate must be n times as large. (Some
 // recipes do so; this plan says what the rate is.)
@@ -846,6 +892,32 @@ std::vector<EpochResult> train_model(nn::Module& model, const data::Dataset& tra
     const double loss = train_epoch({model, optimizer, sampler}, train_samples, plan.batch_size, epoch);
     results.push_back({loss, evaluate(model, test_samples)});
     if (!plan.checkpoint.empty()) save_checkpoint(plan.checkpoint, model, optimizer, epoch + 1);
+  }
+  return results;
+}
+
+//// the_number_of_its_epoch
+// Misconception: a checkpoint has the number of its epoch.
+// Replaces: train_model
+// Killed by: Part5Train.a_checkpoint_after_each_epoch
+// Diagnosis: epochs_done_off_by_one
+
+std::vector<EpochResult> train_model(nn::Module& model, const data::Dataset& train_samples,
+                                     const data::Dataset& test_samples, const Plan& plan) {
+  model.to(dist::get_device());
+  nn::SGD optimizer(model.parameters(), {.lr = plan.lr, .momentum = plan.momentum});
+  int first = 0;
+  if (plan.resume && std::filesystem::exists(plan.checkpoint))
+    first = load_checkpoint(plan.checkpoint, model, optimizer);
+  dist::DistributedDataParallel ddp(model, same_buckets);
+  data::DistributedSampler sampler(
+      train_samples.size(),
+      {.num_replicas = dist::get_world_size(), .rank = dist::get_rank(), .seed = plan.seed});
+  std::vector<EpochResult> results;
+  for (int epoch = first; epoch < plan.epochs; ++epoch) {
+    const double loss = train_epoch({ddp, optimizer, sampler}, train_samples, plan.batch_size, epoch);
+    results.push_back({loss, evaluate(model, test_samples)});
+    if (!plan.checkpoint.empty()) save_checkpoint(plan.checkpoint, model, optimizer, epoch);
   }
   return results;
 }

@@ -38,6 +38,16 @@ std::vector<Json> make(const Grid& grid, int outside, const std::vector<Flattene
   return replies;
 }
 
+void of_another_mesh() {
+  misconception("groups_of_another_mesh",
+                "this belongs to another mesh of these ranks, which was made before; fix: keep groups in the "
+                "mesh alone, not in a variable that outlives the call");
+}
+
+Grid turned(const Grid& grid) {
+  return {{grid.names.rbegin(), grid.names.rend()}, {grid.sizes.rbegin(), grid.sizes.rend()}, grid.ranks};
+}
+
 void diagnose_group(const Grid& grid, const Flattened& line, int rank, const Json& got) {
   const Ints right = right_slice(grid, line.axes, rank);
   if (!got.at("is_member")) {
@@ -67,10 +77,7 @@ void diagnose_group(const Grid& grid, const Flattened& line, int rank, const Jso
         "this is the line along the first axis alone; fix: along flattened axes, one may move along all "
         "of them");
   else if (ranks == reversed(right) && ranks != sorted(right))
-    misconception("groups_of_another_mesh",
-                  "this is the line of another mesh, which was made before and whose axes have the same "
-                  "names; fix: keep "
-                  "groups in the mesh alone, not in a variable that outlives the call");
+    of_another_mesh();
   else if (sorted(ranks) == sorted(right))
     misconception("sorts_the_ranks",
                   "the group has the right ranks in another order, so their numbers in it are not their "
@@ -112,6 +119,8 @@ bool has_its_groups(const Grid& grid, const std::vector<Flattened>& lines, int r
 
 bool has_its_grid(const Grid& grid, int rank, const Json& reply) {
   if (reply.at("grid") == as_json(grid)) return true;
+  for (const Grid& other : {Grid{grid.names, grid.sizes, reversed(grid.ranks)}, turned(grid)})
+    if (reply.at("grid") == as_json(other)) of_another_mesh();
   ADD_FAILURE() << fmt::format("rank {}: mesh.grid must be the grid that was given; it is {}", rank,
                                reply.at("grid").dump());
   return false;

@@ -61,13 +61,14 @@ const Numbers& elements_of(const Drawn& drawn, const Norm& norm, std::size_t par
   return drawn.shards[part].at(shard_of(norm.grid, norm.parts[part], rank));
 }
 
-judge::SimRun play_norm(const Drawn& drawn, const Norm& norm) {
+judge::SimRun play_norm(const Drawn& drawn, const Norm& norm, bool after_another = false) {
   std::vector<Json> tasks;
   for (int rank = 0; rank < static_cast<int>(norm.grid.ranks.size()); ++rank) {
     Json task{{"call", "norm"},
               {"grid", as_json(norm.grid)},
               {"flattened", Json::array()},
               {"gradients", Json::array()},
+              {"after_another", after_another},
               {"max_norm", norm.limit > 0 ? Json(drawn.limit) : Json(nullptr)}};
     for (std::size_t i = 0; i < norm.parts.size(); ++i)
       task["gradients"].push_back(
@@ -106,6 +107,16 @@ struct Sums {
   double all_ranks() const {
     return over_parts([&](std::size_t part) {
       return over_ranks(norm.grid.names, [&](int other) { return of(part, other); });
+    });
+  }
+  // What is sharded, summed over all ranks for each axis that shards it.
+  double all_ranks_for_each_axis() const {
+    return over_parts([&](std::size_t part) {
+      const Names& over = norm.parts[part].over;
+      if (over.empty()) return of(part, rank);
+      const auto ranks = static_cast<double>(norm.grid.ranks.size());
+      return std::pow(ranks, static_cast<double>(over.size() - 1)) *
+             over_ranks(norm.grid.names, [&](int other) { return of(part, other); });
     });
   }
   // Everything summed over each axis that shards something.
@@ -150,6 +161,11 @@ void diagnose_norm(const Sums& sums, double right, double got) {
         "counts_replicas",
         "elements that several ranks have were counted several times; fix: sum each gradient over the "
         "axes in its sharded_over, and over no others");
+  else if (is(sums.all_ranks_for_each_axis()))
+    misconception(
+        "forgets_the_group",
+        "the sums go over all ranks, where they should go along one axis; fix: pass this axis's group to "
+        "all_reduce: {.group = mesh.groups.at(axis)}");
   else if (is(sums.roots()))
     misconception(
         "root_before_the_sum",
@@ -313,11 +329,34 @@ bool gradients_are_clipped(const Drawn& drawn, const Norm& norm, const std::vect
   return !replies.empty();
 }
 
+// The same question after another one in the same program has the same answers as by itself.
+void expect_the_same_after_another(const Drawn& drawn, const Norm& norm, const std::vector<Json>& alone) {
+  const auto keeps = [] {
+    misconception("keeps_something",
+                  "the call is right in a new program, but not after another call in the same program, so "
+                  "something is kept from call to call; fix: keep nothing in a static or global variable");
+  };
+  const auto done = play_norm(drawn, norm, true);
+  if (!done.report.findings.empty() || !done.report.failures.empty()) keeps();
+  const auto replies = answers(done);
+  for (std::size_t rank = 0; rank < replies.size(); ++rank) {
+    const double right = number_of(alone[rank].at("norm")), got = number_of(replies[rank].at("norm"));
+    if (are_near(right, got) && replies[rank].at("values") == alone[rank].at("values")) continue;
+    keeps();
+    ADD_FAILURE() << fmt::format(
+        "{}: on rank {} the norm is {}; after another call in the same program it is {}, {}", about(norm),
+        rank, right, got,
+        are_near(right, got) ? "and the gradients are others than before" : "for the same gradients");
+    return;
+  }
+}
+
 }  // namespace
 
 void expect_norm(judge::Random& random, const Norm& norm) {
   const auto drawn = draw(random, norm);
-  norms_are_right(drawn, norm, answers(play_norm(drawn, norm)));
+  const auto replies = answers(play_norm(drawn, norm));
+  if (norms_are_right(drawn, norm, replies)) expect_the_same_after_another(drawn, norm, replies);
 }
 
 void expect_same_bits(judge::Random& random, const Norm& norm) {
@@ -389,7 +428,8 @@ void expect_reductions(judge::Random& random, const Norm& norm) {
 void expect_clipped(judge::Random& random, const Norm& norm) {
   const auto drawn = draw(random, norm);
   const auto replies = answers(play_norm(drawn, norm));
-  if (norms_are_right(drawn, norm, replies)) gradients_are_clipped(drawn, norm, replies);
+  if (norms_are_right(drawn, norm, replies) && gradients_are_clipped(drawn, norm, replies))
+    expect_the_same_after_another(drawn, norm, replies);
 }
 
 }  // namespace lab17

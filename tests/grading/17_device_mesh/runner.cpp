@@ -51,6 +51,10 @@ Json make_mesh(const Json& task) {
   std::ranges::reverse(reversed.ranks);
   auto other = lab::make_mesh(reversed);  // another mesh, whose axes have the same names
   for (const auto& one : task.at("flattened")) lab::flatten(other, one.at("axes"), one.at("name"));
+  lab::Grid turned = grid;
+  std::ranges::reverse(turned.names);
+  std::ranges::reverse(turned.sizes);
+  (void)lab::make_mesh(turned);  // a mesh of the same ranks, whose axes come in another order
   const auto before = groups_made();
   auto mesh = lab::make_mesh(grid);
   const auto after = groups_made();
@@ -92,7 +96,15 @@ Json mean_loss(const Json& task) {
   return {{"losses", losses}, {"groups", seen(mesh)}};
 }
 
-// gradient_norm(), or clip_gradients() where the task has a limit.
+// The same axes, another number of gradients, and other numbers in them.
+void clip_others(const lab::Mesh& mesh, std::vector<lab::Gradient> gradients) {
+  gradients.push_back(gradients.front());
+  for (auto& gradient : gradients) gradient.values = gradient.values.clone().mul_(3);
+  (void)lab::gradient_norm(mesh, gradients);
+  (void)lab::clip_gradients(mesh, gradients, 1);
+}
+
+// gradient_norm(), or clip_gradients() where the task has a limit. "after_another": another call comes first.
 Json norm(const Json& task) {
   const auto mesh = right_mesh(task);
   std::vector<lab::Gradient> gradients;
@@ -104,6 +116,7 @@ Json norm(const Json& task) {
     gradients.push_back({gradient, one.at("over")});
     callers.push_back(gradient);
   }
+  if (task.at("after_another")) clip_others(mesh, gradients);
   const double norm = task.at("max_norm").is_null()
                           ? lab::gradient_norm(mesh, gradients)
                           : lab::clip_gradients(mesh, gradients, task.at("max_norm"));

@@ -370,6 +370,18 @@ Mesh make_mesh(const Grid& grid) {
   return mesh;
 }
 
+//// remembers_the_mesh_of_its_ranks
+// Misconception: the ranks of a grid tell which mesh it is.
+// Replaces: make_mesh
+// Killed by: Part3Groups.of_each_axis
+// Diagnosis: groups_of_another_mesh
+
+Mesh make_mesh(const Grid& grid) {
+  static std::map<std::vector<int>, Mesh> made;
+  if (!made.contains(grid.ranks)) made[grid.ranks] = right_make_mesh(grid);
+  return made[grid.ranks];
+}
+
 //// sorts_the_lines
 // Misconception: new_group numbers the ranks of a group in ascending order anyway.
 // Replaces: make_mesh
@@ -635,6 +647,32 @@ double clip_gradients(const Mesh& mesh, std::vector<Gradient>& gradients, double
   return norm;
 }
 
+//// forgets_the_group_of_the_norm
+// Misconception: the all_reduce of a loop over the axes goes along the axis of its turn.
+// Replaces: gradient_norm
+// Killed by: Part5Norm.sharded_and_replicated
+// Diagnosis: forgets_the_group
+
+double gradient_norm(const Mesh& mesh, const std::vector<Gradient>& gradients) {
+  std::vector<double> sums;  // of the squares, of each gradient
+  for (const Gradient& gradient : gradients) sums.push_back(sum_of_squares(gradient.values));
+  for (const std::string& axis : mesh.grid.names) {
+    std::vector<double> parts;  // of the gradients that are sharded over this axis
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      if (contains(gradients[i].sharded_over, axis)) parts.push_back(sums[i]);
+    if (parts.empty()) continue;
+    Tensor t = dist::tensor<double>(parts);
+    dist::all_reduce(t);
+    parts = t.to_vector<double>();
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      if (contains(gradients[i].sharded_over, axis)) sums[i] = parts[next++];
+  }
+  double sum = 0;
+  for (const double of_one : sums) sum += of_one;
+  return std::sqrt(sum);
+}
+
 //// gives_no_gradients_back
 // Misconception: clipped gradients have done their work, so the list is emptied for the next step.
 // Replaces: clip_gradients
@@ -645,6 +683,32 @@ double clip_gradients(const Mesh& mesh, std::vector<Gradient>& gradients, double
   const double norm = right_clip_gradients(mesh, gradients, max_norm);
   gradients.clear();
   return norm;
+}
+
+//// keeps_the_sums
+// Misconception: a variable that is used in every step is made once.
+// Replaces: gradient_norm
+// Killed by: Part5Norm.sharded_and_replicated
+// Diagnosis: keeps_something
+
+double gradient_norm(const Mesh& mesh, const std::vector<Gradient>& gradients) {
+  std::vector<double> sums;  // of the squares, of each gradient
+  for (const Gradient& gradient : gradients) sums.push_back(sum_of_squares(gradient.values));
+  for (const std::string& axis : mesh.grid.names) {
+    std::vector<double> parts;  // of the gradients that are sharded over this axis
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      if (contains(gradients[i].sharded_over, axis)) parts.push_back(sums[i]);
+    if (parts.empty()) continue;
+    Tensor t = dist::tensor<double>(parts);
+    dist::all_reduce(t, dist::ReduceOp::sum, {.group = mesh.groups.at(axis)});
+    parts = t.to_vector<double>();
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      if (contains(gradients[i].sharded_over, axis)) sums[i] = parts[next++];
+  }
+  static double sum = 0;
+  for (const double of_one : sums) sum += of_one;
+  return std::sqrt(sum);
 }
 
 //// new_tensors_for_the_clipped

@@ -1,6 +1,4 @@
-// The model that both sides of the grading of lab 18 know: units of a weight [out, in] and a bias [out],
-// whose elements, like the inputs of backward, are small whole numbers that a formula gives. So a task need
-// not carry them.
+// What both sides of the grading of lab 18 know: which rows a rank has, and what its shard is.
 #pragma once
 
 #include <algorithm>
@@ -18,15 +16,6 @@ inline std::pair<std::int64_t, std::int64_t> right_rows(std::int64_t rows, std::
   const std::int64_t most = (rows + n - 1) / n;
   const std::int64_t first = std::min(rank * most, rows);
   return {first, std::min(first + most, rows)};
-}
-
-inline double parameter_element(int seed, std::size_t unit, std::size_t parameter, std::int64_t at) {
-  const auto mixed = 7 * at + 3 * static_cast<std::int64_t>(parameter) + 5 * static_cast<std::int64_t>(unit);
-  return static_cast<double>((mixed * mixed + mixed / 3 + seed) % 3) - 1;
-}
-
-inline double input_element(int seed, int rank, std::size_t unit, std::int64_t at) {
-  return static_cast<double>((5 * at + 2 * static_cast<std::int64_t>(unit) + 3 * rank + seed) % 5) - 2;
 }
 
 // Element `at` of the whole parameter as rank r's shard has it: its rows of all parameters, each padded to

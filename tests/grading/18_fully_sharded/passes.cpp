@@ -16,44 +16,63 @@ namespace {
 using judge::misconception;
 
 struct Played {
-  std::vector<Numbers> vectors;  // [rank]: input, or grad_output
-  int before = 0;                // each element of the gradients, at the start of backward
+  std::vector<Numbers> vectors;              // [rank]: input, or grad_output
+  std::vector<std::vector<Numbers>> inputs;  // [rank][unit]: of backward
+  int before = 0;                            // each element of the gradients, at the start of backward
   judge::SimRun done;
   std::vector<Json> replies;
 };
 
-Played play(judge::Random& random, const Pass& pass, bool timed) {
-  Played played;
+struct Asked {
+  std::vector<Numbers> vectors;
+  std::vector<std::vector<Numbers>> inputs;
+  int before = 0;
   std::vector<Json> tasks;
+};
+Asked ask(judge::Random& random, const Pass& pass) {
+  Asked played;
+  std::vector<Json>& tasks = played.tasks;
   const auto& units = pass.model.units;
   played.before = random.between(1, 9);
   const auto count = pass.is_forward() ? units.front()[0][1] : units.back()[0][0];
   for (int rank = 0; rank < pass.n; ++rank) {
-    played.vectors.emplace_back();
-    for (std::int64_t i = 0; i < count; ++i) played.vectors.back().push_back(random.between(-2, 2));
+    played.vectors.push_back(draw_numbers(random, count, 2));
+    played.inputs.emplace_back();
+    Json shards = Json::array();
+    for (std::size_t unit = 0; !pass.is_large && unit < units.size(); ++unit) {
+      played.inputs.back().push_back(draw_numbers(random, units[unit][0][1], 2));
+      shards.push_back(right_shard(units[unit], rank, pass.n, [&](std::size_t parameter, std::int64_t at) {
+        return pass.model.parameters[unit][parameter][static_cast<std::size_t>(at)];
+      }));
+    }
     tasks.push_back({{"call", pass.call},
                      {"shapes", units},
-                     {"seed", pass.model.seed},
+                     {"shards", shards},
+                     {"inputs", played.inputs.back()},
                      {"seconds", pass.seconds},
                      {"large", pass.is_large},
                      {"is_after_forward", pass.is_after_forward},
                      {"before", played.before},
                      {"vector", played.vectors.back()}});
   }
-  played.done = run(tasks, timed);
+  return played;
+}
+Played answer(const Asked& asked, bool timed) {
+  Played played{asked.vectors, asked.inputs, asked.before, run(asked.tasks, timed), {}};
   played.replies = answers(played.done);
   return played;
 }
+Played play(judge::Random& random, const Pass& pass, bool timed) { return answer(ask(random, pass), timed); }
 
 double weight(const Model& model, std::size_t unit, std::int64_t row, std::int64_t column) {
-  return parameter_element(model.seed, unit, 0, row * model.units[unit][0][1] + column);
+  return model.parameters[unit][0][static_cast<std::size_t>(row * model.units[unit][0][1] + column)];
 }
 
 Numbers output_of(const Model& model, Numbers x) {
   for (std::size_t unit = 0; unit < model.units.size(); ++unit) {
     Numbers y;
     for (std::int64_t row = 0; row < model.units[unit][0][0]; ++row) {
-      y.push_back(parameter_element(model.seed, unit, 1, row));
+      y.push_back(model.parameters[unit][1][static_cast<std::size_t>(row)]);
       for (std::size_t column = 0; column < x.size(); ++column)
         y.back() += weight(model, unit, row, static_cast<std::int64_t>(column)) * x[column];
     }
@@ -77,8 +96,8 @@ std::vector<Numbers> grad_outputs(const Model& model, const Numbers& of_last) {
 }
 
 // This rank's shard of the mean gradients of a unit; `grads` are those of all ranks: [rank][unit].
-Numbers gradient_shard(const Pass& pass, const std::vector<std::vector<Numbers>>& grads, std::size_t unit,
-                       int rank, double divisor) {
+Numbers gradient_shard(const Pass& pass, const Played& played, const std::vector<std::vector<Numbers>>& grads,
+                       std::size_t unit, int rank, double divisor) {
   const auto width = pass.model.units[unit][0][1];
   return right_shard(pass.model.units[unit], rank, pass.n, [&](std::size_t parameter, std::int64_t at) {
     double sum = 0;
@@ -86,7 +105,7 @@ Numbers gradient_shard(const Pass& pass, const std::vector<std::vector<Numbers>>
       const Numbers& grad = grads[static_cast<std::size_t>(other)][unit];
       if (parameter == 0)
         sum += grad[static_cast<std::size_t>(at / width)] *
-               input_element(pass.model.seed, other, unit, at % width);
+               played.inputs[static_cast<std::size_t>(other)][unit][static_cast<std::size_t>(at % width)];
       else
         sum += grad[static_cast<std::size_t>(at)];
     }
@@ -145,7 +164,7 @@ bool backward_is_right(const Pass& pass, const Played& played, int rank) {
   for (std::size_t unit = 0; unit < pass.model.units.size(); ++unit) {
     const Numbers got = played.replies[static_cast<std::size_t>(rank)].at("values").at(unit);
     const auto added = [&](double divisor) {
-      Numbers gradient = gradient_shard(pass, grads, unit, rank, divisor);
+      Numbers gradient = gradient_shard(pass, played, grads, unit, rank, divisor);
       for (double& element : gradient) element += played.before;
       return gradient;
     };
@@ -154,7 +173,7 @@ bool backward_is_right(const Pass& pass, const Played& played, int rank) {
     if (are_near(added(pass.n * pass.n), got))
       misconception("divides_twice",
                     "the gradients are divided by n twice; fix: ReduceOp::avg divides already");
-    if (are_near(gradient_shard(pass, grads, unit, rank, pass.n), got))
+    if (are_near(gradient_shard(pass, played, grads, unit, rank, pass.n), got))
       misconception(
           "overwrites_the_gradient",
           "the gradient of an earlier backward is lost; fix: add the mean to it, as backward accumulates");
@@ -237,6 +256,32 @@ double seconds_of(const Pass& pass, bool gathers) {
   return seconds(true) - seconds(false);
 }
 
+// When unit k (in the order of the pass) computes, the gathers of k units and of the next one have begun.
+bool gathers_are_in_turn(const Pass& pass, const judge::SimRun& done) {
+  std::vector<std::int64_t> computes, gathers;  // when they begin, on rank 0
+  for (const auto& event : done.report.trace.events) {
+    if (event.rank != 0) continue;
+    if (event.kind == dist::trace::Kind::compute) computes.push_back(event.begin);
+    if (event.kind == dist::trace::Kind::call && event.name == all_gather) gathers.push_back(event.begin);
+  }
+  std::ranges::sort(computes);
+  for (std::size_t k = 0; k < computes.size(); ++k) {
+    const auto begun = static_cast<std::size_t>(
+        std::ranges::count_if(gathers, [&](std::int64_t begin) { return begin <= computes[k]; }));
+    if (begun <= k + 2) continue;
+    misconception("gathers_two_ahead",
+                  "more than one gather is ahead of the computation, so more units are in memory than are "
+                  "needed; fix: before a unit computes, start the gather of the next one, and no other");
+    ADD_FAILURE() << fmt::format(
+        "{}: when computation {} begins on rank 0, {} units have been gathered or are being gathered; it "
+        "must be "
+        "at most {}",
+        text_of(pass), k, begun, k + 2);
+    return false;
+  }
+  return true;
+}
+
 std::string in_us(double seconds) { return fmt::format("{:.0f} us", 1e6 * seconds); }
 
 }  // namespace
@@ -245,15 +290,38 @@ std::uint64_t Pass::unit_bytes(std::size_t unit) const {
   return 8 * static_cast<std::uint64_t>(padded_elements(model.units[unit], n));
 }
 
-Model draw_model(judge::Random& random, const std::vector<std::int64_t>& widths) {
-  Model model{random.between(0, 99), {}};
-  for (std::size_t unit = 0; unit + 1 < widths.size(); ++unit)
+Model draw_model(judge::Random& random, const std::vector<std::int64_t>& widths, bool has_numbers) {
+  Model model;
+  for (std::size_t unit = 0; unit + 1 < widths.size(); ++unit) {
     model.units.push_back({{widths[unit + 1], widths[unit]}, {widths[unit + 1]}});
+    if (!has_numbers) continue;
+    model.parameters.emplace_back();
+    for (const Shape& shape : model.units.back())
+      model.parameters.back().push_back(draw_numbers(random, elements_of(shape), 1));
+  }
   return model;
 }
 
 void expect_values(judge::Random& random, const Pass& pass) {
-  pass_is_right(pass, play(random, pass, false));
+  Asked asked = ask(random, pass);
+  const Played alone = answer(asked, false);
+  if (!pass_is_right(pass, alone)) return;
+  // Another model in the same process, with another number of units, of other widths.
+  Pass other = pass;
+  const std::size_t units = pass.model.units.size() == 1 ? 2 : pass.model.units.size() - 1;
+  std::vector<std::int64_t> widths;
+  while (widths.size() < units + 1) widths.push_back(random.between(pass.n, 9));
+  other.model = draw_model(random, widths);
+  const Asked before = ask(random, other);
+  for (std::size_t rank = 0; rank < asked.tasks.size(); ++rank)
+    asked.tasks[rank]["another"] = before.tasks[rank];
+  const Played after = answer(asked, false);
+  if (after.replies == alone.replies) return;
+  misconception("remembers_the_call_before",
+                "this is right alone, and another result after the same call with another model in the same "
+                "process; fix: keep nothing between two calls (no static variables)");
+  if (!after.replies.empty())
+    ADD_FAILURE() << text_of(pass) << ": after another model in the same process, the results are others";
 }
 
 void expect_collectives(judge::Random& random, const Pass& pass) {
@@ -269,7 +337,9 @@ void expect_memory(judge::Random& random, const Pass& pass) {
   // The shards and their gradients, and what the specification allows; half a unit for everything small.
   // A collective runs in the grader, whose copies count as the rank's: input and output, and the scratch of a
   // reduction.
-  const double own = 2 * units * unit / n, in_grader = (pass.is_forward() ? 1 + 1 / n : 2) * unit;
+  const double own = 2 * units * unit / n;
+  // While a gather of `forward` runs, the rank has no whole unit; when it has a whole one, no gather runs.
+  const double in_grader = (pass.call == "forward" ? 1 / n : pass.is_forward() ? 1 + 1 / n : 2) * unit;
   double allowed = pass.is_forward() ? 2 : 3 + 1 / n;
   if (pass.prefetches()) ++allowed;
   for (int rank = 0; rank < pass.n; ++rank) {
@@ -313,7 +383,7 @@ void expect_process_memory(judge::Random& random, const std::string& call) {
   constexpr std::int64_t width = 512;
   const auto peak_of = [&](int units) {
     const Pass pass{.call = call,
-                    .model = draw_model(random, std::vector<std::int64_t>(units + 1, width)),
+                    .model = draw_model(random, std::vector<std::int64_t>(units + 1, width), false),
                     .n = ranks,
                     .is_large = true};
     const auto played = play(random, pass, false);
@@ -332,8 +402,10 @@ void expect_process_memory(judge::Random& random, const std::string& call) {
   if (took <= own + more * unit / 2) return;
   misconception(
       "keeps_whole_units_outside_of_tensors",
-      "whole parameters or gradients are kept in memory that is not that of tensors, and it is the same "
-      "memory: nothing is saved; fix: keep the shards only, and gather each unit when it is needed");
+      "whole parameters or gradients stay in the process after their turn, where no tensor shows them: in a "
+      "finished Work that is kept (a Work holds its tensors until it is destroyed), or in memory of your "
+      "own; "
+      "fix: keep the shards only, and let each Work and each whole unit go out of scope");
   ADD_FAILURE() << fmt::format(
       "{} of {} units takes {:.0f} MiB more of a process than of {} units, on {} ranks; the shards of these "
       "{:.0f} "
@@ -349,6 +421,7 @@ void expect_overlap(judge::Random& random, Pass pass, double share) {
   const double units = static_cast<double>(pass.model.units.size());
   for (int rank = 0; rank < pass.n; ++rank)
     if (!judge::has_computed(played.done, rank, units * pass.seconds)) return;
+  if (!gathers_are_in_turn(pass, played.done)) return;
   const double perfect = gather + reduce + units * pass.seconds, took = played.done.report.virtual_time_s;
   if (took * 0.96 <= perfect) return;
   const double nothing_hidden = units * (gather + reduce + pass.seconds);

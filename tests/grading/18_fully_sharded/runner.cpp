@@ -13,6 +13,15 @@
 #include "fully_sharded.h"
 #include "model.h"
 
+namespace lab {
+
+Rows rows_in_parts(std::int64_t rows, int rank, int n) {
+  const auto [first, last] = lab18::right_rows(rows, rank, n);
+  return {first, last - first};
+}
+
+}  // namespace lab
+
 namespace {
 
 using dist::Tensor, judge::Json, lab18::Numbers;
@@ -36,10 +45,15 @@ Json rows_of(const Json& task) {
 Json zero_step(const Json& task) {
   const dist::Shape shape = task.at("shape");
   Tensor parameter = tensor_of(task.at("parameter")).view(shape), velocity;
+  const Tensor of_layer = parameter;  // it shares the memory
   Json updates = Json::array();
-  bool is_kept = true;
+  bool is_kept = true, are_views = true;
   const auto update = [&](Tensor& rows, const Tensor& gradient) {
     updates.push_back({{"rows", shape_of(rows)}, {"gradient", shape_of(gradient)}});
+    const auto *const first = static_cast<const std::byte*>(of_layer.raw()), *const last =
+                                                                                 first + of_layer.nbytes();
+    const auto* const own = static_cast<const std::byte*>(rows.raw());
+    are_views = are_views && own >= first && own < last;
     if (!velocity.is_defined() || velocity.shape() != rows.shape()) velocity = dist::zeros_like(rows);
     if (gradient.shape() != rows.shape()) return;
     velocity.mul_(0.5).add_(gradient);
@@ -55,6 +69,8 @@ Json zero_step(const Json& task) {
     is_kept = is_kept && numbers_of(gradient) == numbers;
   }
   return {{"parameter", numbers_of(parameter)},
+          {"of_layer", numbers_of(of_layer)},
+          {"are_views", are_views},
           {"shape", shape_of(parameter)},
           {"updates", updates},
           {"other_is_kept", numbers_of(other) == numbers_of(constant)},
@@ -69,6 +85,7 @@ lab::Tensors whole(const Json& shapes, const Json& values) {
 }
 
 Json make_unit(const Json& task) {
+  lab::make_unit({dist::ones({3, 2}, dist::DType::f64)});  // which has nothing to do with the next one
   auto parameters = whole(task.at("shapes"), task.at("values"));
   const auto unit = lab::make_unit(parameters);
   for (Tensor& parameter : parameters) parameter.fill_(-1);  // a unit has copies
@@ -93,25 +110,42 @@ lab::Unit unit_of(const Json& shapes, const Numbers& shard, double gradient) {
   return {shapes, values, gradients};
 }
 
+// Gathers a unit that comes before, and then two units of the same shapes, both in flight.
 Json gather(const Json& task) {
-  const auto unit = unit_of(task.at("shapes"), task.at("shard"), 0);
-  auto gather = lab::start_gather(unit);
+  std::vector<lab::Unit> units;
+  for (const char* shard : {"shard", "other_shard"})
+    units.push_back(unit_of(task.at("shapes"), task.at(shard), 0));
+  const auto before = unit_of(task.at("shapes_before"), task.at("shard_before"), 0);
+  auto first = lab::start_gather(before);
+  lab::finish_gather(before, first);
+  std::vector<lab::Gather> gathers;
+  for (const auto& unit : units) gathers.push_back(lab::start_gather(unit));
   dist::sim::compute(task.at("seconds"));
-  Json values = Json::array(), shapes = Json::array();
-  for (const Tensor& parameter : lab::finish_gather(unit, gather)) {
-    values.push_back(numbers_of(parameter));
-    shapes.push_back(shape_of(parameter));
+  Json reply = Json::array();
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    Json values = Json::array(), shapes = Json::array();
+    for (const Tensor& parameter : lab::finish_gather(units[i], gathers[i])) {
+      values.push_back(numbers_of(parameter));
+      shapes.push_back(shape_of(parameter));
+    }
+    reply.push_back({{"shapes", shapes}, {"values", values}, {"given_up", !gathers[i].shards.is_defined()}});
   }
-  return {{"shapes", shapes}, {"values", values}, {"given_up", !gather.shards.is_defined()}};
+  return reply;
 }
 
+// Two reductions of the same gradients, both in flight: of this unit, and of one whose gradient is 0.
 Json reduce(const Json& task) {
-  auto unit = unit_of(task.at("shapes"), task.at("shard"), task.at("before"));
+  auto unit = unit_of(task.at("shapes"), task.at("shard"), task.at("before")),
+       other = unit_of(task.at("shapes"), task.at("shard"), 0);
   const auto gradients = whole(task.at("shapes"), task.at("values"));
-  auto reduction = lab::start_reduction(unit, gradients);
+  auto others = whole(task.at("shapes"), task.at("values"));
+  for (Tensor& gradient : others) gradient.mul_(3);
+  auto reduction = lab::start_reduction(unit, gradients), second = lab::start_reduction(other, others);
   dist::sim::compute(task.at("seconds"));
   lab::finish_reduction(unit, reduction);
+  lab::finish_reduction(other, second);
   return {{"gradient", numbers_of(unit.gradient)},
+          {"other_gradient", numbers_of(other.gradient)},
           {"shard", numbers_of(unit.shard)},
           {"given_up", !reduction.shards.is_defined() && !reduction.mean.is_defined()}};
 }
@@ -122,7 +156,8 @@ class Layers {
  public:
   explicit Layers(const Json& task)
       : shapes_(task.at("shapes")),
-        seed_(task.at("seed")),
+        shards_(task.at("shards")),
+        inputs_(task.at("inputs")),
         seconds_(task.at("seconds")),
         is_large_(task.at("large")) {}
 
@@ -156,8 +191,7 @@ class Layers {
     multiply(
         unit,
         [&](double w, std::size_t row, std::size_t column) {
-          const auto input =
-              lab18::input_element(seed_, dist::get_rank(), unit, static_cast<std::int64_t>(column));
+          const double input = inputs_.at(unit).at(column);
           of_weight[row * static_cast<std::size_t>(shape[1]) + column] = grad[row] * input;
           of_input[column] += w * grad[row];
         },
@@ -169,19 +203,17 @@ class Layers {
   // With gradients of an earlier backward.
   std::vector<lab::Unit> units(double gradient) const {
     std::vector<lab::Unit> all;
-    for (std::size_t u = 0; u < shapes_.size(); ++u) {
-      const auto element = [&](std::size_t parameter, std::int64_t at) {
-        return lab18::parameter_element(seed_, u, parameter, at);
-      };
-      all.push_back(unit_of(shapes_[u],
-                            lab18::right_shard(shapes_[u], dist::get_rank(), dist::get_world_size(), element),
-                            gradient));
-    }
+    for (std::size_t u = 0; u < shapes_.size(); ++u) all.push_back(unit_of(shapes_[u], shard(u), gradient));
     return all;
   }
   Json said() const { return {{"order", order_}, {"complaint", complaint_}}; }
 
  private:
+  Numbers shard(std::size_t unit) const {
+    if (!is_large_) return shards_.at(unit);
+    const auto zero = [](std::size_t, std::int64_t) { return 0.0; };
+    return lab18::right_shard(shapes_[unit], dist::get_rank(), dist::get_world_size(), zero);
+  }
   template <class Visit>
   void multiply(std::size_t unit, const Visit& visit, const Tensor& weight) const {
     if (is_large_) return;  // the result is not asked for
@@ -210,7 +242,7 @@ class Layers {
   }
 
   const std::vector<std::vector<dist::Shape>> shapes_;
-  const int seed_;
+  const std::vector<Numbers> shards_, inputs_;  // [unit]: this rank's
   const double seconds_;
   const bool is_large_;
   std::vector<std::size_t> order_;
@@ -227,6 +259,7 @@ lab::Compute compute_by(Layers& layers) {
 }
 
 Json pass(const std::string& call, const Json& task) {
+  if (task.contains("another")) pass(call, task.at("another"));  // which has nothing to do with this one
   Layers layers(task);
   auto units = layers.units(task.at("before"));
   const auto compute = compute_by(layers);

@@ -53,12 +53,17 @@ judge::SimRun run(const std::vector<Json>& tasks, bool timed) {
 
 std::vector<Json> answers(const judge::SimRun& run) {
   for (const auto& finding : run.report.findings) diagnose(finding);
+  if (std::ranges::any_of(run.built_ins, [](const auto& call) { return call.name == "all_reduce"; }))
+    judge::misconception("all_reduces",
+                         "an all_reduce gives every rank all rows, and sends twice the bytes; fix: "
+                         "reduce_scatter_tensor gives each rank its own, and nothing else is summed");
   return run.answers({all_gather, reduce_scatter});
 }
 
-Numbers draw_numbers(judge::Random& random, std::int64_t count) {
+Numbers draw_numbers(judge::Random& random, std::int64_t count, double most) {
+  constexpr int one = 1 << 30;
   Numbers numbers;
-  for (std::int64_t i = 0; i < count; ++i) numbers.push_back(random.between(-500, 500));
+  for (std::int64_t i = 0; i < count; ++i) numbers.push_back(most * random.between(-one, one) / one);
   return numbers;
 }
 

@@ -23,7 +23,8 @@ std::int64_t padded_elements(const std::vector<Shape>& shapes, int n);
 judge::SimRun run(const std::vector<Json>& tasks, bool timed = false);
 // Like SimRun::answers(); it also names the misconception that a finding shows.
 std::vector<Json> answers(const judge::SimRun& run);
-Numbers draw_numbers(judge::Random& random, std::int64_t count);
+// Numbers that a float does not have, from -most to most.
+Numbers draw_numbers(judge::Random& random, std::int64_t count, double most = 500);
 // Whether all numbers are equal up to rounding.
 bool are_near(const Numbers& right, const Numbers& got);
 // "element 2 must be 7; it is 5", or how many there are.
@@ -53,10 +54,10 @@ void expect_unit_traffic(judge::Random& random, int n, const std::vector<Shape>&
 
 // Parts 3 and 4: a model of units with a weight and a bias.
 struct Model {
-  int seed = 0;
   std::vector<std::vector<Shape>> units;
+  std::vector<std::vector<Numbers>> parameters;  // [unit][parameter]; empty: nobody asks for them
 };
-Model draw_model(judge::Random& random, const std::vector<std::int64_t>& widths);
+Model draw_model(judge::Random& random, const std::vector<std::int64_t>& widths, bool has_numbers = true);
 struct Pass {
   std::string call;  // "forward", "prefetching_backward"
   Model model;

@@ -70,6 +70,7 @@ TEST(Part2Unit, each_rank_keeps_its_rows) {
   }
   expect_unit(random, random.between(1, 3), draw_shapes(random, 7));
   if (!HasFailure()) expect_unit(random, 2, {{2 * random.between(1, 4), 3}});
+  if (!HasFailure()) expect_unit(random, 1, {{random.between(2, 5), 3}});
   if (!HasFailure()) expect_small_units(4);
 }
 
@@ -96,7 +97,9 @@ TEST(Part2Unit, a_reduction_gives_the_mean) {
 TEST(Part2Unit, one_collective_for_a_unit) {
   worth(4, 2);
   Random random("unit traffic");
-  expect_unit_traffic(random, random.between(2, 4), draw_shapes(random, 6));
+  // Neither number of ranks divides the rows, so the padding shows.
+  expect_unit_traffic(random, 4, draw_shapes(random, 6));
+  if (!HasFailure()) expect_unit_traffic(random, 3, draw_shapes(random, 7));
 }
 
 // ---------------------------------------------------------------------------- part 3: forward and backward

@@ -40,6 +40,8 @@ std::vector<Json> unit_tasks(const char* call, const std::vector<Shape>& shapes,
     tasks.push_back({{"call", call},
                      {"shapes", shapes},
                      {"seconds", 1e-6},
+                     {"shapes_before", {{2 * n, 3}}},
+                     {"shard_before", Numbers(6, 1)},
                      {"shard", shard_of(shapes, values, rank, n)}});
   return tasks;
 }
@@ -108,38 +110,50 @@ void diagnose_reduced(const Reduced& drawn, const std::vector<Shape>& shapes, in
   }
 }
 
-// Gathers or reduces a unit; all is right, or the test fails.
-judge::SimRun gathered(judge::Random& random, int n, const std::vector<Shape>& shapes) {
-  const auto values = draw_values(random, shapes);
-  auto done = run(unit_tasks("gather", shapes, values, n));
-  const auto replies = answers(done);
-  for (std::size_t rank = 0; rank < replies.size(); ++rank) {
-    const Json& reply = replies[rank];
-    const Values got = reply.at("values");
-    const bool has_form = reply.at("shapes") == Json(shapes);
-    if (!has_form) {
-      ADD_FAILURE() << fmt::format(
-          "{}, {} ranks: on rank {} finish_gather must return shapes {}; it returned {}", text_of(shapes), n,
-          rank, Json(shapes).dump(), reply.at("shapes").dump());
-      return done;
-    }
-    for (std::size_t i = 0; i < shapes.size(); ++i) {
-      if (are_near(values[i], got.at(i))) continue;
-      if (got == ranks_after_ranks(shapes, values, n))
-        misconception("shards_are_not_parameters",
-                      "what was gathered was cut into parameters from its beginning, but it is one rank's "
-                      "rows of all parameters after the other's; fix: copy each rank's rows to their places");
-      ADD_FAILURE() << fmt::format("{}, {} ranks: rank {}, parameter {} of what finish_gather returned: {}",
-                                   text_of(shapes), n, rank, i, difference(values[i], got.at(i)));
-      return done;
-    }
-    if (reply.at("given_up")) continue;
-    misconception(
-        "keeps_the_shards",
-        "gather.shards still has its memory, so the unit is in memory twice; fix: gather.shards = {}");
-    ADD_FAILURE() << "after finish_gather, gather.shards must be given up (= {})";
-    return done;
+bool gather_is_right(const Json& reply, const std::vector<Shape>& shapes, const Values& values,
+                     const Values& of_first, int n, const std::string& about) {
+  const Values got = reply.at("values");
+  if (reply.at("shapes") != Json(shapes)) {
+    ADD_FAILURE() << fmt::format("{}: finish_gather must return shapes {}; it returned {}", about,
+                                 Json(shapes).dump(), reply.at("shapes").dump());
+    return false;
   }
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    if (are_near(values[i], got.at(i))) continue;
+    if (got == ranks_after_ranks(shapes, values, n))
+      misconception("shards_are_not_parameters",
+                    "what was gathered was cut into parameters from its beginning, but it is one rank's "
+                    "rows of all parameters after the other's; fix: copy each rank's rows to their places");
+    else if (got == of_first)
+      misconception(
+          "gathers_share_a_buffer",
+          "the second gather in flight has the first one's parameters; fix: each has shards of its own");
+    ADD_FAILURE() << fmt::format("{}: parameter {} of what finish_gather returned: {}", about, i,
+                                 difference(values[i], got.at(i)));
+    return false;
+  }
+  if (reply.at("given_up")) return true;
+  misconception(
+      "keeps_the_shards",
+      "gather.shards still has its memory, so the unit is in memory twice; fix: gather.shards = {}");
+  ADD_FAILURE() << about << ": after finish_gather, gather.shards must be given up (= {})";
+  return false;
+}
+
+// Gathers or reduces two units; all is right, or the test fails.
+judge::SimRun gathered(judge::Random& random, int n, const std::vector<Shape>& shapes) {
+  const Values both[] = {draw_values(random, shapes), draw_values(random, shapes)};
+  auto tasks = unit_tasks("gather", shapes, both[0], n);
+  for (int rank = 0; rank < n; ++rank)
+    tasks[static_cast<std::size_t>(rank)]["other_shard"] = shard_of(shapes, both[1], rank, n);
+  auto done = run(tasks);
+  const auto replies = answers(done);
+  for (std::size_t rank = 0; rank < replies.size(); ++rank)
+    for (std::size_t which = 0; which < 2; ++which)
+      if (!gather_is_right(replies[rank].at(which), shapes, both[which], both[0], n,
+                           fmt::format("{}, {} ranks, rank {}, {} of two gathers in flight", text_of(shapes),
+                                       n, rank, which == 0 ? "first" : "second")))
+        return done;
   return done;
 }
 
@@ -157,6 +171,15 @@ judge::SimRun averaged(judge::Random& random, int n, const std::vector<Shape>& s
                                    text_of(shapes), n, rank, difference(right, got));
       return done;
     }
+    // Of three times these gradients, added to 0.
+    const Numbers other = reduced(drawn, shapes, rank, n / 3.0, 0), got_other = reply.at("other_gradient");
+    if (!are_near(other, got_other)) {
+      ADD_FAILURE() << fmt::format(
+          "{}, {} ranks, two reductions in flight: the second unit's gradient on rank "
+          "{}: {}",
+          text_of(shapes), n, rank, difference(other, got_other));
+      return done;
+    }
     if (reply.at("given_up")) continue;
     ADD_FAILURE() << "after finish_reduction, both tensors of the reduction must be given up (= {})";
     return done;
@@ -164,19 +187,22 @@ judge::SimRun averaged(judge::Random& random, int n, const std::vector<Shape>& s
   return done;
 }
 
+// Of two units of these shapes, and of what is besides them.
 void expect_one_call(const judge::SimRun& done, const std::string& name, const std::vector<Shape>& shapes,
-                     int n) {
+                     int n, const Traffic& more) {
+  constexpr std::uint64_t units = 2;
   const std::uint64_t bytes = 8 * static_cast<std::uint64_t>(padded_elements(shapes, n));
-  const Traffic got = traffic_of(done, 0, name);
-  if (got.calls == 1 && got.bytes == bytes) return;
-  if (got.calls == shapes.size())
+  const Traffic right{units + more.calls, units * bytes + more.bytes}, got = traffic_of(done, 0, name);
+  if (got.calls == right.calls && got.bytes == right.bytes) return;
+  if (got.calls == units * shapes.size() + more.calls)
     misconception("a_collective_for_each_parameter",
                   "every parameter has a collective of its own, and each costs the overhead of its messages; "
                   "fix: one collective for the whole shard");
   ADD_FAILURE() << fmt::format(
-      "{}, {} ranks: rank 0 must call {} once, with {} bytes of all ranks; it called it {} times, with {} "
-      "bytes in all",
-      text_of(shapes), n, name, bytes, got.calls, got.bytes);
+      "{} and another one like it, {} ranks: rank 0 must call {} {} times, with {} bytes of all ranks; it "
+      "called "
+      "it {} times, with {} bytes in all",
+      text_of(shapes), n, name, right.calls, right.bytes, got.calls, got.bytes);
 }
 
 }  // namespace
@@ -252,11 +278,12 @@ void expect_reduced(judge::Random& random, int n, const std::vector<Shape>& shap
 void expect_unit_traffic(judge::Random& random, int n, const std::vector<Shape>& shapes) {
   const auto gather = gathered(random, n, shapes);
   if (testing::Test::HasFailure()) return;
-  expect_one_call(gather, all_gather, shapes, n);
+  expect_one_call(gather, all_gather, shapes, n,
+                  {1, 8 * static_cast<std::uint64_t>(padded_elements({{2 * n, 3}}, n))});
   if (testing::Test::HasFailure()) return;
   const auto reduction = averaged(random, n, shapes);
   if (testing::Test::HasFailure()) return;
-  expect_one_call(reduction, reduce_scatter, shapes, n);
+  expect_one_call(reduction, reduce_scatter, shapes, n, {});
 }
 
 }  // namespace lab18

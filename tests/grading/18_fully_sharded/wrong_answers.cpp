@@ -37,6 +37,17 @@ Rows rows_of(std::int64_t rows, int rank, int n) {
   return {first, (rank + 1) * rows / n - first};
 }
 
+//// begins_after_the_end
+// Misconception: a rank without rows has none of them, wherever it begins.
+// Replaces: rows_of
+// Killed by: Part1Zero.rows_of_a_rank
+// Diagnosis: begins_after_the_end
+
+Rows rows_of(std::int64_t rows, int rank, int n) {
+  const std::int64_t most = (rows + n - 1) / n, first = rank * most;
+  return {first, std::clamp<std::int64_t>(rows - first, 0, most)};
+}
+
 //// divides_the_mean
 // Misconception: a reduce-scatter adds, so its result must be divided by n. (AVG has done so already.)
 // Replaces: zero_step
@@ -173,6 +184,20 @@ void zero_step(Tensor& parameter, const Tensor& gradient, const Update& update) 
   flat(parameter).copy_(all.narrow(0, parameter.numel()));
 }
 
+//// returns_another_tensor
+// Misconception: a step gives new values, so it gives a new tensor.
+// Replaces: zero_step
+// Killed by: Part1Zero.all_ranks_are_updated
+// Diagnosis: the_parameter_is_another_tensor
+
+void zero_step(Tensor& parameter, const Tensor& gradient, const Update& update) {
+  const Tensor before = parameter.clone();
+  right_zero_step(parameter, gradient, update);
+  Tensor after = parameter.clone();
+  parameter.copy_(before);
+  parameter = after;
+}
+
 //// rows_beyond_the_end
 // Misconception: every rank has ceil(rows / n) rows, the last one, too.
 // Replaces: rows_of
@@ -204,6 +229,20 @@ Rows rows_of(std::int64_t rows, int rank, int n) {
   const auto all = static_cast<int>(rows);
   const int most = (all + n - 1) / n, first = std::min(rank * most, all);
   return {first, std::min(most, all - first)};
+}
+
+//// update_gets_a_copy
+// Misconception: the optimizer is given values, so a copy of the rows does.
+// Replaces: zero_step
+// Killed by: Part1Zero.own_rows_only
+// Diagnosis: update_gets_a_copy
+
+void zero_step(Tensor& parameter, const Tensor& gradient, const Update& update) {
+  right_zero_step(parameter, gradient, [&](Tensor& rows, const Tensor& of_rows) {
+    Tensor copy = rows.clone();
+    update(copy, of_rows);
+    rows.copy_(copy);
+  });
 }
 
 //// updates_and_keeps
@@ -243,7 +282,7 @@ void zero_step(Tensor& parameter, const Tensor& gradient, const Update& update) 
 // Misconception: gradients are averaged by an all_reduce; each rank then takes its shard.
 // Replaces: start_reduction
 // Killed by: Part2Unit.a_reduction_gives_the_mean
-// Diagnosis: none
+// Diagnosis: all_reduces
 
 Reduction start_reduction(const Unit& unit, const Tensors& gradients) {
   Reduction reduction = right_start_reduction(unit, gradients);
@@ -298,6 +337,18 @@ void finish_reduction(Unit& unit, Reduction& reduction) {
   reduction.work.wait();
   unit.gradient.add_(reduction.mean, 1.0 / dist::get_world_size());
   reduction = {};
+}
+
+//// gathers_in_floats
+// Misconception: a gather may have half the bytes, as in mixed precision.
+// Replaces: finish_gather
+// Killed by: Part2Unit.a_gather_gives_the_parameters
+// Diagnosis: none
+
+Tensors finish_gather(const Unit& unit, Gather& gather) {
+  Tensors parameters = right_finish_gather(unit, gather);
+  for (Tensor& parameter : parameters) parameter = parameter.to(dist::DType::f32).to(dist::DType::f64);
+  return parameters;
 }
 
 //// gives_nothing_up
@@ -367,6 +418,34 @@ void finish_reduction(Unit& unit, Reduction& reduction) {
   unit.gradient.add_(reduction.mean);
 }
 
+//// makes_units_of_floats
+// Misconception: a parameter has no more digits than a float.
+// Replaces: make_unit
+// Killed by: Part2Unit.each_rank_keeps_its_rows
+// Diagnosis: none
+
+Unit make_unit(const Tensors& parameters) {
+  Tensors rounded;
+  for (const Tensor& parameter : parameters)
+    rounded.push_back(parameter.to(dist::DType::f32).to(dist::DType::f64));
+  return right_make_unit(rounded);
+}
+
+//// one_buffer_for_all_gathers
+// Misconception: units of one size are gathered one after the other, so one buffer is enough.
+// Replaces: start_gather
+// Killed by: Part2Unit.a_gather_gives_the_parameters
+// Diagnosis: touched_before_waiting
+
+Gather start_gather(const Unit& unit) {
+  static Tensor kept;
+  const std::int64_t all = dist::get_world_size() * unit.shard.numel();
+  if (!kept.is_defined() || kept.numel() != all) kept = dist::empty({all}, dist::DType::f64);
+  Gather gather{kept};
+  gather.work = dist::all_gather_into_tensor(gather.shards, unit.shard, {.async_op = true});
+  return gather;
+}
+
 //// one_gather_per_parameter
 // Misconception: every parameter is gathered by itself.
 // Replaces: start_gather
@@ -418,6 +497,18 @@ Unit make_unit(const Tensors& parameters) {
     unit.shard.narrow(at, parameter.numel()).copy_(flat(parameter));
     at += parameter.numel();
   }
+  return unit;
+}
+
+//// shares_when_alone
+// Misconception: one rank has all rows, so nothing has to be copied.
+// Replaces: make_unit
+// Killed by: Part2Unit.each_rank_keeps_its_rows
+// Diagnosis: none
+
+Unit make_unit(const Tensors& parameters) {
+  Unit unit = right_make_unit(parameters);
+  if (dist::get_world_size() == 1 && parameters.size() == 1) unit.shard = flat(parameters[0]);
   return unit;
 }
 
@@ -548,6 +639,41 @@ void backward(std::vector<Unit>& units, const Tensor& grad_output, const Compute
   }
 }
 
+//// holds_the_last_unit
+// Misconception: a variable before the loop is declared once, which is tidier. (It holds the last unit while
+// the next one comes.)
+// Replaces: forward
+// Killed by: Part3Passes.forward_holds_one_unit
+// Diagnosis: keeps_the_parameters
+
+Tensor forward(const std::vector<Unit>& units, const Tensor& input, const Compute& compute) {
+  Tensor output = input;
+  Tensors parameters;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    Gather gather = start_gather(units[i]);
+    parameters = finish_gather(units[i], gather);
+    output = compute.run_forward(i, parameters, output);
+  }
+  return output;
+}
+
+//// keeps_finished_works
+// Misconception: a finished Work costs nothing, so all of them stay in a list. (Each holds its tensors.)
+// Replaces: forward
+// Killed by: Part3Passes.forward_holds_one_unit
+// Diagnosis: keeps_whole_units_outside_of_tensors
+
+Tensor forward(const std::vector<Unit>& units, const Tensor& input, const Compute& compute) {
+  std::vector<dist::Work> works;
+  Tensor output = input;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    Gather gather = start_gather(units[i]);
+    works.push_back(gather.work);
+    output = compute.run_forward(i, finish_gather(units[i], gather), output);
+  }
+  return output;
+}
+
 //// keeps_full_gradients
 // Misconception: gradients are reduced when backward is over.
 // Replaces: backward
@@ -635,6 +761,18 @@ Tensor forward(const std::vector<Unit>& units, const Tensor& input, const Comput
     output = compute.run_forward(i, parameters, output);
   }
   return output;
+}
+
+//// remembers_the_number_of_units
+// Misconception: a program trains one model, so its number of units is counted once.
+// Replaces: forward
+// Killed by: Part3Passes.forward_as_on_one_rank
+// Diagnosis: remembers_the_call_before
+
+Tensor forward(const std::vector<Unit>& units, const Tensor& input, const Compute& compute) {
+  static const std::size_t count = units.size();
+  return right_forward({units.begin(), units.begin() + std::min<std::ptrdiff_t>(count, std::ssize(units))},
+                       input, compute);
 }
 
 //// forgets_the_last_reduction
@@ -753,6 +891,28 @@ void prefetching_backward(std::vector<Unit>& units, const Tensor& grad_output, c
     grad = gradients.input;
   }
   finish_reduction(units[0], last);
+}
+
+//// two_gathers_ahead
+// Misconception: the more gathers are ahead, the more is hidden.
+// Replaces: prefetching_forward
+// Killed by: Part4Prefetch.forward_hides_all_but_the_first_gather
+// Diagnosis: gathers_two_ahead
+
+Tensor prefetching_forward(const std::vector<Unit>& units, const Tensor& input, const Compute& compute) {
+  std::vector<Gather> ahead;
+  const auto start = [&] {
+    if (ahead.size() < units.size()) ahead.push_back(start_gather(units[ahead.size()]));
+  };
+  start();
+  start();
+  Tensor output = input;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    const Tensors parameters = finish_gather(units[i], ahead[i]);
+    start();
+    output = compute.run_forward(i, parameters, output);
+  }
+  return output;
 }
 
 //// waits_for_each_reduction

@@ -1,4 +1,5 @@
 // Lab 18, part 1: rows, and a step of ZeRO-1.
+#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>
@@ -45,6 +46,20 @@ const std::vector<RowsIdea>& rows_ideas() {
        [](std::int64_t rows, std::int64_t rank, std::int64_t n) {
          const auto most = (rows + n - 1) / n;
          return std::pair(rank * most, (rank + 1) * most);
+       }},
+      {"begins_after_the_end",
+       "a rank without rows begins after the last row; fix: first is at most the number of rows",
+       [](std::int64_t rows, std::int64_t rank, std::int64_t n) {
+         const auto most = (rows + n - 1) / n, first = rank * most;
+         return std::pair(first, first + std::clamp<std::int64_t>(rows - first, 0, most));
+       }},
+      {"begins_after_the_end",
+       "a rank without rows begins after the last row, and has fewer than 0; fix: first is at most the "
+       "number "
+       "of rows",
+       [](std::int64_t rows, std::int64_t rank, std::int64_t n) {
+         const auto most = (rows + n - 1) / n, first = rank * most;
+         return std::pair(first, first + std::min(rows - first, most));
        }}};
   return known;
 }
@@ -130,6 +145,17 @@ bool steps_are_right(const Steps& drawn, const std::vector<Json>& replies) {
           n, rank);
       return false;
     }
+    const Numbers of_layer = reply.at("of_layer");
+    if (are_near(right, got) && !are_near(right, of_layer)) {
+      misconception(
+          "the_parameter_is_another_tensor",
+          "`parameter` is another tensor now, and the layer that shares the old one's memory still has "
+          "the old values; fix: copy the rows into the parameter's memory (copy_)");
+      ADD_FAILURE() << fmt::format(
+          "zero_step, {} ranks: on rank {} a tensor that shares the parameter's memory: {}", n, rank,
+          difference(right, of_layer));
+      return false;
+    }
     if (are_near(right, got) && is_kept && reply.at("shape") == Json(drawn.shape)) continue;
     diagnose_step(drawn, got, rank, n);
     ADD_FAILURE() << fmt::format("zero_step, a parameter of {}, {} ranks, two steps: on rank {} {}",
@@ -150,7 +176,18 @@ void expect_own_rows(const Steps& drawn, const std::vector<Json>& replies) {
     const Json update{{"rows", shape}, {"gradient", shape}};
     if (last > first) right = {update, update};
     const Json& got = replies[static_cast<std::size_t>(rank)].at("updates");
-    if (got == right) continue;
+    if (got == right && replies[static_cast<std::size_t>(rank)].at("are_views")) continue;
+    if (got == right) {
+      misconception(
+          "update_gets_a_copy",
+          "update was given a copy of the rows, and an optimizer that knows its state by their memory "
+          "finds none; fix: parameter.narrow(first, count)");
+      ADD_FAILURE() << fmt::format(
+          "zero_step, {} ranks: on rank {} update must be given a view of the parameter's "
+          "rows; they are in other memory",
+          n, rank);
+      return;
+    }
     if (!got.empty() && got[0].at("rows") == Json(drawn.shape))
       misconception(
           "updates_all_rows",

@@ -51,15 +51,51 @@ std::vector<Wrong> wrong_cuts(const Layer& whole, bool is_row, const Place& plac
 // The gradient of x that one rank computes by itself.
 Matrix own_summand(const Layer& own, const Matrix& grad) { return grad * own.weight; }
 
-Json layer_task(judge::Random& random, const std::string& kind, const std::string& phase,
-                const LayerSizes& sizes, const std::string& dtype) {
-  return {{"call", kind},
-          {"phase", phase},
-          {"seed", random.between(0, 9999)},
-          {"dtype", dtype},
-          {"sizes", {sizes.t, 1, 1, 1, false}},
-          {"outputs", sizes.outputs},
-          {"inputs", sizes.inputs}};
+struct Backward {
+  Layer whole, before;  // `before`: the gradients, which the backward adds to
+  Matrix x, grad;
+};
+Backward draw_backward(judge::Random& random, const LayerSizes& sizes) {
+  const Seed seed = draw_seed(random);
+  const Layer whole = right_layer(seed, true, sizes.outputs, sizes.inputs);
+  return {whole, gradients_before(seed, true, whole), numbers(seed, input, sizes.t, sizes.inputs),
+          numbers(seed, output_gradient, sizes.t, sizes.outputs)};
+}
+
+struct LayerQuestion {
+  Backward asked;
+  Question question;
+};
+LayerQuestion ask_layer(judge::Random& random, const std::string& kind, const std::string& phase,
+                        const LayerSizes& sizes, const Groups& groups, const std::string& dtype,
+                        const std::string& about) {
+  const bool is_row = kind == "row";
+  const Backward asked = draw_backward(random, sizes);
+  const auto own = [asked, is_row](const Place& place) {
+    const auto& [whole, before, x, grad] = asked;
+    const Part part = right_part(is_row ? whole.weight.columns : whole.weight.rows, place.rank, place.n);
+    return Json{{"first", as_json(part_of(whole, is_row, part))},
+                {"first_before", as_json(part_of(before, is_row, part))},
+                {"x", as_json(is_row ? x.columns_of(part) : x)},
+                {"grad", as_json(is_row ? grad : grad.columns_of(part))}};
+  };
+  const Json task{{"call", kind}, {"phase", phase}, {"dtype", dtype}, {"sizes", {sizes.t, 1, 1, 1, false}}};
+  return {asked, {task, groups, own, about, is_row == (phase == "backward")}};
+}
+
+// A whole layer, which every rank is given.
+struct CutQuestion {
+  Layer whole, before;
+  Question question;
+};
+CutQuestion ask_cut(judge::Random& random, const std::string& kind, const LayerSizes& sizes,
+                    const Groups& groups, const std::string& dtype, std::int64_t layers,
+                    const std::string& about) {
+  const auto [whole, before, x, grad] = draw_backward(random, sizes);
+  const Json task{{"call", "cut"},           {"kind", kind},
+                  {"dtype", dtype},          {"layers", layers},
+                  {"first", as_json(whole)}, {"first_before", as_json(before)}};
+  return {whole, before, {task, groups, [](const Place&) { return Json::object(); }, about, true}};
 }
 
 bool forward_is_right(const std::string& about, bool is_row, const Layer& whole, const Matrix& x,
@@ -88,11 +124,14 @@ bool forward_is_right(const std::string& about, bool is_row, const Layer& whole,
 }
 
 std::vector<Wrong> wrong_input_gradients(bool is_row, const Layer& own, const Matrix& right,
-                                         const Matrix& own_grad, const Place& place) {
+                                         const Matrix& own_grad, const Matrix& summed, const Place& place) {
   if (is_row)
     return {{times(right, place.n), "sums_what_is_whole",
              "the gradient is n times too large: every rank has the whole gradient of y, and an all_reduce "
-             "adds n copies of it; fix: no collective in backward of a row-parallel layer"}};
+             "adds n copies of it; fix: no collective in backward of a row-parallel layer"},
+            {summed, "communicates_where_nothing_is_needed",
+             "the gradients of different columns of x are added up; fix: no collective in backward of a "
+             "row-parallel layer"}};
   return {{own_summand(own, own_grad), "forgets_the_backward_all_reduce",
            "the gradient of x is what this rank's columns contribute; the other ranks' columns depend on x, "
            "too; fix: all_reduce of the input gradient"},
@@ -101,10 +140,6 @@ std::vector<Wrong> wrong_input_gradients(bool is_row, const Layer& own, const Ma
            "samples, but these have summands of one gradient; fix: ReduceOp::sum"}};
 }
 
-struct Backward {
-  Layer whole, before;  // `before`: the gradients, which the backward adds to
-  Matrix x, grad;
-};
 bool backward_is_right(const std::string& about, bool is_row, const Backward& asked, const Place& place,
                        const Json& reply, const std::string& dtype) {
   const auto& [whole, before, x, grad] = asked;
@@ -112,8 +147,13 @@ bool backward_is_right(const std::string& about, bool is_row, const Backward& as
   const Layer own = part_of(whole, is_row, part);
   const Matrix own_x = is_row ? x.columns_of(part) : x, own_grad = is_row ? grad : grad.columns_of(part);
   const Matrix of_x = is_row ? own_grad * own.weight : grad * whole.weight;
+  Matrix of_all{of_x.rows, of_x.columns};  // if all ranks have equally many columns
+  for (int rank = 0; is_row && rank < place.n; ++rank) {
+    const Part other = right_part(whole.weight.columns, rank, place.n);
+    if (other.count == part.count) of_all = plus(of_all, grad * whole.row_part(other).weight);
+  }
   if (!is_right(about + ", the gradient of x", of_x, reply.at("of_x"), dtype,
-                wrong_input_gradients(is_row, own, of_x, own_grad, place)))
+                wrong_input_gradients(is_row, own, of_x, own_grad, of_all, place)))
     return false;
   const Layer computed{own_grad.transposed() * own_x, own_grad.sum_of_rows()};
   Matrix summed{computed.weight.rows, computed.weight.columns};
@@ -137,18 +177,10 @@ bool backward_is_right(const std::string& about, bool is_row, const Backward& as
 void expect_cut(judge::Random& random, const std::string& kind, const LayerSizes& sizes, const Groups& groups,
                 const std::string& dtype) {
   const bool is_row = kind == "row";
-  const int seed = random.between(0, 9999);
-  const auto played = play({{"call", "cut"},
-                            {"kind", kind},
-                            {"seed", seed},
-                            {"dtype", dtype},
-                            {"layers", 1},
-                            {"outputs", sizes.outputs},
-                            {"inputs", sizes.inputs}},
-                           groups, fmt::format("cut_{}", kind));
-  if (!traffic_is_right(fmt::format("cut_{}", kind), played, {})) return;
-  const Layer whole = right_layer(seed, true, sizes.outputs, sizes.inputs),
-              before = gradients_before(seed, true, whole);
+  const auto [whole, before, question] =
+      ask_cut(random, kind, sizes, groups, dtype, 1, fmt::format("cut_{}", kind));
+  const auto played = play(question);
+  if (!traffic_is_right(question.about, played, {})) return;
   for (std::size_t i = 0; i < played.replies.size(); ++i) {
     const Place& place = played.places[i];
     const Json got = played.replies[i].at(0);
@@ -169,14 +201,8 @@ void expect_cut(judge::Random& random, const std::string& kind, const LayerSizes
 void expect_only_parts_are_kept(judge::Random& random, const std::string& kind, int n) {
   constexpr std::int64_t size = 48, layers = 8;
   const auto about = fmt::format("cut_{} of {} layers, {} x {}, on {} ranks", kind, layers, size, size, n);
-  const auto played = play({{"call", "cut"},
-                            {"kind", kind},
-                            {"seed", random.between(0, 9999)},
-                            {"dtype", "f64"},
-                            {"layers", layers},
-                            {"outputs", size},
-                            {"inputs", size}},
-                           one_group(n), about);
+  const auto played =
+      play(ask_cut(random, kind, {1, size, size}, one_group(n), "f64", layers, about).question);
   // The parts and their gradients, one layer that is whole (with its gradients), and half of one for
   // everything small.
   constexpr double whole = 8.0 * size * (size + 1);
@@ -193,23 +219,48 @@ void expect_only_parts_are_kept(judge::Random& random, const std::string& kind, 
   }
 }
 
-void expect_layer(judge::Random& random, const std::string& kind, const std::string& phase,
-                  const LayerSizes& sizes, const Groups& groups, const std::string& dtype) {
-  const bool is_row = kind == "row";
-  const Json task = layer_task(random, kind, phase, sizes, dtype);
-  const int seed = task.at("seed");
-  const auto played = play(task, groups, fmt::format("{}_{}", kind, phase));
-  const Layer whole = right_layer(seed, true, sizes.outputs, sizes.inputs);
-  const Matrix x = numbers(seed, input, sizes.t, sizes.inputs);
-  const Backward backward{whole, gradients_before(seed, true, whole), x,
-                          numbers(seed, output_gradient, sizes.t, sizes.outputs)};
+namespace {
+
+bool layer_is_right(const LayerQuestion& asked, const Played& played) {
+  const Json& task = asked.question.task;
+  const bool is_row = task.at("call") == "row";
+  const auto& [whole, before, x, grad] = asked.asked;
   for (std::size_t i = 0; i < played.replies.size(); ++i) {
     const Place& place = played.places[i];
-    const std::string about = fmt::format("{}, {}", phase, text_of(kind, sizes, place));
-    if (!(phase == "forward" ? forward_is_right(about, is_row, whole, x, place, played.replies[i], dtype)
-                             : backward_is_right(about, is_row, backward, place, played.replies[i], dtype)))
-      return;
+    const std::string about =
+        fmt::format("{}, {}", task.at("phase").get<std::string>(),
+                    text_of(task.at("call"), {x.rows, whole.weight.rows, whole.weight.columns}, place));
+    const bool is_forward = task.at("phase") == "forward";
+    if (!(is_forward
+              ? forward_is_right(about, is_row, whole, x, place, played.replies[i], task.at("dtype"))
+              : backward_is_right(about, is_row, asked.asked, place, played.replies[i], task.at("dtype"))))
+      return false;
   }
+  return !played.replies.empty();
+}
+
+TrafficByName right_traffic(const LayerQuestion& asked) {
+  const Json& task = asked.question.task;
+  const bool is_row = task.at("call") == "row";
+  if (is_row != (task.at("phase") == "forward")) return {};
+  const auto& weight = asked.asked.whole.weight;
+  const auto elements = asked.asked.x.rows * (is_row ? weight.rows : weight.columns);
+  return {{all_reduce, {1, 8 * static_cast<std::uint64_t>(elements)}}};
+}
+
+}  // namespace
+
+void expect_layer(judge::Random& random, const std::string& kind, const std::string& phase,
+                  const LayerSizes& sizes, const Groups& groups, const std::string& dtype, bool is_second) {
+  const auto about = fmt::format("{}_{}", kind, phase);
+  const auto asked = ask_layer(random, kind, phase, sizes, groups, dtype, about);
+  const auto played = play(asked.question);
+  if (!layer_is_right(asked, played) || !is_second) return;
+  const auto n = static_cast<std::int64_t>(groups[0].size());
+  const LayerSizes others{sizes.t + 1, sizes.outputs + n, sizes.inputs + n};
+  expect_the_same(
+      played, asked.question,
+      ask_layer(random, kind, phase, others, groups, dtype == "f64" ? "f32" : "f64", about).question);
 }
 
 void expect_layer_traffic(judge::Random& random, const LayerSizes& sizes, int n) {
@@ -217,12 +268,8 @@ void expect_layer_traffic(judge::Random& random, const LayerSizes& sizes, int n)
     for (const std::string phase : {"forward", "backward"}) {
       const auto about = fmt::format("{}_{}, {} outputs, {} inputs, {} tokens, {} ranks", kind, phase,
                                      sizes.outputs, sizes.inputs, sizes.t, n);
-      const auto played = play(layer_task(random, kind, phase, sizes, "f64"), one_group(n), about);
-      TrafficByName right;
-      if ((kind == "row") == (phase == "forward"))
-        right[all_reduce] = {
-            1, 8 * static_cast<std::uint64_t>(sizes.t * (kind == "row" ? sizes.outputs : sizes.inputs))};
-      if (!traffic_is_right(about, played, right)) return;
+      const auto asked = ask_layer(random, kind, phase, sizes, one_group(n), "f64", about);
+      if (!traffic_is_right(about, play(asked.question), right_traffic(asked))) return;
     }
 }
 
@@ -231,12 +278,12 @@ void expect_hidden_sum(judge::Random& random, int n) {
   const double nothing = seconds_of(n, "", sizes.t, sizes.inputs),
                sum = seconds_of(n, all_reduce, sizes.t, sizes.inputs);
   const double of_input = 0.5 * sum, of_weights = 1.25 * sum, perfect = nothing + of_input + of_weights;
-  Json task = layer_task(random, "column", "backward", sizes, "f64");
-  task["seconds"] = {
-      {"multiply", 0}, {"input_gradient", of_input}, {"add_gradients", of_weights}, {"middle", 0}};
   const auto about = fmt::format("column_backward on {} ranks", n);
-  const auto played = play(task, one_group(n), about, true);
-  if (played.replies.empty()) return;
+  auto asked = ask_layer(random, "column", "backward", sizes, one_group(n), "f64", about);
+  asked.question.task["seconds"] = {
+      {"multiply", 0}, {"input_gradient", of_input}, {"add_gradients", of_weights}, {"middle", 0}};
+  const auto played = play(asked.question, true);
+  if (!layer_is_right(asked, played) || !traffic_is_right(about, played, right_traffic(asked))) return;
   for (int rank = 0; rank < n; ++rank)
     if (!judge::has_computed(played.done, rank, of_input + of_weights)) return;
   const double took = played.done.report.virtual_time_s;

@@ -1,11 +1,13 @@
-// The numbers that both sides of the grading of lab 19 know, and the arithmetic on one rank: no rank needs to
-// be told them.
+// The arithmetic of lab 19 on one rank, which both sides know, and how numbers travel. A rank is told its
+// own.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 namespace lab19 {
 
@@ -82,29 +84,8 @@ inline Matrix below(const Matrix& upper, const Matrix& lower) {
   return both;
 }
 
-// Small whole numbers, so that sums are exact in f32, too. `what` says which matrix it is.
-enum What : std::uint8_t {
-  first_weight,
-  first_bias,
-  second_weight,
-  second_bias,
-  input,
-  output_gradient,
-  table,
-  first_weight_gradient,
-  first_bias_gradient,
-  second_weight_gradient,
-  second_bias_gradient
-};
-inline Matrix numbers(int seed, What what, std::int64_t rows, std::int64_t columns) {
-  Matrix matrix{rows, columns};
-  std::uint64_t x = static_cast<std::uint64_t>(seed) * 0x9e3779b97f4a7c15U + what * 0xbf58476d1ce4e5b9U + 1;
-  for (double& element : matrix.at) {
-    x = x * 6364136223846793005U + 1442695040888963407U;
-    element = static_cast<double>((x >> 40U) % 5) - 2;
-  }
-  return matrix;
-}
+inline nlohmann::json as_json(const Matrix& matrix) { return {matrix.rows, matrix.columns, matrix.at}; }
+inline Matrix matrix_from(const nlohmann::json& said) { return {said.at(0), said.at(1), said.at(2)}; }
 
 // ------------------------------------------------------------- what is between the two layers of a pair
 
@@ -176,19 +157,9 @@ struct Layer {
 };
 inline Layer plus(const Layer& a, const Layer& b) { return {plus(a.weight, b.weight), plus(a.bias, b.bias)}; }
 
-inline Layer right_layer(int seed, bool is_first, std::int64_t outputs, std::int64_t inputs) {
-  return {numbers(seed, is_first ? first_weight : second_weight, outputs, inputs),
-          numbers(seed, is_first ? first_bias : second_bias, 1, outputs)};
-}
-
-// The gradients that a whole layer has before a backward, which adds to them. None is 0.
-inline Layer gradients_before(int seed, bool is_first, const Layer& whole) {
-  Layer before{numbers(seed, is_first ? first_weight_gradient : second_weight_gradient, whole.weight.rows,
-                       whole.weight.columns),
-               numbers(seed, is_first ? first_bias_gradient : second_bias_gradient, 1, whole.bias.columns)};
-  for (Matrix* gradient : {&before.weight, &before.bias})
-    for (double& element : gradient->at) element += 3;
-  return before;
+inline nlohmann::json as_json(const Layer& layer) { return {as_json(layer.weight), as_json(layer.bias)}; }
+inline Layer layer_from(const nlohmann::json& said) {
+  return {matrix_from(said.at(0)), matrix_from(said.at(1))};
 }
 
 // The sizes of a pair. An MLP has `inner` columns between its layers; attention has `heads` heads, and inner
@@ -201,14 +172,6 @@ struct Sizes {
 struct TwoLayers {
   Layer first, second;
 };
-inline TwoLayers right_pair(int seed, const Sizes& sizes) {
-  return {right_layer(seed, true, sizes.is_attention ? 3 * sizes.inner : sizes.inner, sizes.width),
-          right_layer(seed, false, sizes.width, sizes.inner)};
-}
-inline TwoLayers gradients_before(int seed, const TwoLayers& whole) {
-  return {gradients_before(seed, true, whole.first), gradients_before(seed, false, whole.second)};
-}
-
 // Which of the columns between the layers a rank has.
 inline Part inner_part(const Sizes& sizes, std::int64_t rank, std::int64_t n) {
   if (!sizes.is_attention) return right_part(sizes.inner, rank, n);

@@ -53,9 +53,7 @@ lab::Pair pair_of(const lab19::TwoLayers& pair, const lab19::TwoLayers& before, 
 class Play {
  public:
   explicit Play(const Json& task)
-      : task_(task),
-        dtype_(task.at("dtype") == "f32" ? dist::DType::f32 : dist::DType::f64),
-        seed_(task.at("seed")) {
+      : task_(task), dtype_(task.at("dtype") == "f32" ? dist::DType::f32 : dist::DType::f64) {
     for (const std::vector<int> ranks : task.at("groups")) {
       const auto made = dist::new_group(ranks);
       if (made.is_member()) group_ = made;
@@ -116,7 +114,7 @@ class Play {
   Tensor multiply(const Tensor& x, const Tensor& weight, const Tensor& bias) {
     take("multiply");
     const Matrix w = matrix_of("multiply (weight)", weight, -1, -1);
-    const Matrix input = matrix_of("multiply (x)", x, -1, w.columns);
+    const Matrix input = matrix_of("multiply (x)", x, sizes_.t, w.columns);
     Matrix y = input * w.transposed();
     if (bias.is_defined()) y = lab19::plus(y, row_of("multiply (bias)", bias, w.rows));
     return tensor_of(y, dtype_);
@@ -129,7 +127,9 @@ class Play {
   void add_gradients(lab::Linear& layer, const Tensor& x, const Tensor& grad) {
     take("add_gradients");
     const Matrix w = matrix_of("add_gradients (layer.weight_gradient)", layer.weight_gradient, -1, -1);
-    const Matrix input = matrix_of("add_gradients (x)", x, -1, w.columns);
+    // The one that has not all tokens is wrong; if neither has, the gradients show it.
+    const bool has_all = grad.is_defined() && grad.dim() == 2 && grad.size(0) == sizes_.t;
+    const Matrix input = matrix_of("add_gradients (x)", x, has_all ? sizes_.t : -1, w.columns);
     const Matrix g = matrix_of("add_gradients (grad)", grad, input.rows, w.rows);
     if (!complaint_.empty()) return;
     layer.weight_gradient.add_(tensor_of(g.transposed() * input, dtype_));
@@ -175,18 +175,11 @@ class Play {
   }
 
   // ----------------------------------------------------------------------------------------- the tasks
-  lab::Pair whole_pair() const {
-    const auto whole = lab19::right_pair(seed_, sizes_);
-    return pair_of(whole, lab19::gradients_before(seed_, whole), dtype_);
+  Matrix told(const char* what) const { return lab19::matrix_from(task_.at(what)); }
+  lab::Linear linear(const char* what, const char* before) const {
+    return linear_of(lab19::layer_from(task_.at(what)), lab19::layer_from(task_.at(before)), dtype_);
   }
-  // This rank's part of the layers, or of the gradients.
-  lab19::TwoLayers own_part(const lab19::TwoLayers& whole) const {
-    return lab19::part_of_pair(whole, sizes_, rank(), n());
-  }
-  lab::Pair own_pair() const {
-    const auto whole = lab19::right_pair(seed_, sizes_);
-    return pair_of(own_part(whole), own_part(lab19::gradients_before(seed_, whole)), dtype_);
-  }
+  lab::Pair told_pair() const { return {linear("first", "first_before"), linear("second", "second_before")}; }
 
   // A part that shares the memory of the whole layer shows this.
   static void overwrite(const lab::Linear& whole) {
@@ -199,15 +192,14 @@ class Play {
     std::vector<lab::Pair> kept;
     for (int i = 0; i < task_.at("layers").get<int>(); ++i) {
       if (kind == "heads") {
-        const lab::Pair pair = whole_pair();
+        const lab::Pair pair = told_pair();
         kept.push_back(lab::cut_heads(pair, sizes_.heads, group_));
         overwrite(pair.first);
         overwrite(pair.second);
         continue;
       }
-      const auto whole = lab19::right_layer(seed_, true, task_.at("outputs"), task_.at("inputs"));
       const auto& cut = kind == "row" ? lab::cut_row : lab::cut_column;
-      const lab::Linear layer = linear_of(whole, lab19::gradients_before(seed_, true, whole), dtype_);
+      const lab::Linear layer = linear("first", "first_before");
       kept.push_back({cut(layer, group_), {}});
       overwrite(layer);
     }
@@ -215,17 +207,8 @@ class Play {
   }
 
   Json layer(bool is_row) {
-    const auto whole = lab19::right_layer(seed_, true, task_.at("outputs"), task_.at("inputs"));
-    const Part part = lab19::right_part(task_.at(is_row ? "inputs" : "outputs"), rank(), n());
-    const Matrix x = lab19::numbers(seed_, lab19::input, sizes_.t, task_.at("inputs"));
-    const Matrix grad = lab19::numbers(seed_, lab19::output_gradient, sizes_.t, task_.at("outputs"));
-    const auto before = lab19::gradients_before(seed_, true, whole);
-    const auto own = [&](const lab19::Layer& all) {
-      return is_row ? all.row_part(part) : all.column_part(part);
-    };
-    auto layer = linear_of(own(whole), own(before), dtype_);
-    const Tensor own_x = tensor_of(is_row ? x.columns_of(part) : x, dtype_);
-    const Tensor own_grad = tensor_of(is_row ? grad : grad.columns_of(part), dtype_);
+    auto layer = linear("first", "first_before");
+    const Tensor own_x = tensor_of(told("x"), dtype_), own_grad = tensor_of(told("grad"), dtype_);
     Json reply = Json::object();
     if (runs("forward"))
       reply["y"] = keeping({{"x", own_x}, {"layer", layer.weight}, {"layer", layer.bias}}, [&] {
@@ -243,29 +226,13 @@ class Play {
 
   bool runs(const char* phase) const { return task_.at("phase") == "both" || task_.at("phase") == phase; }
   bool is_sequence() const { return task_.at("sequence"); }
-  // This rank's tokens in part 5, otherwise all.
-  Tensor own_tokens(const Matrix& all) const {
-    if (!is_sequence()) return tensor_of(all, dtype_);
-    const std::int64_t count = sizes_.t / n();
-    return tensor_of(all.rows_of({rank() * count, count}), dtype_);
-  }
-
-  // What forward must have kept.
-  lab::Kept right_kept(const lab19::TwoLayers& own, const Matrix& x) {
-    const Matrix hidden = own.first.forward(x);
-    return {own_tokens(x), tensor_of(hidden, dtype_),
-            tensor_of(lab19::middle_forward(hidden, heads(), sizes_.is_attention), dtype_)};
-  }
-
   Json run_pair(lab::Pair pair, lab::Kept kept) {
-    const Matrix x = lab19::numbers(seed_, lab19::input, sizes_.t, sizes_.width);
-    const Matrix grad = lab19::numbers(seed_, lab19::output_gradient, sizes_.t, sizes_.width);
     const auto context = this->context();
     const auto between = middle(heads());
     Json reply = Json::object();
     if (runs("forward")) {
       const auto& forward = is_sequence() ? lab::sequence_forward : lab::pair_forward;
-      const Tensor own = own_tokens(x);
+      const Tensor own = tensor_of(told("x"), dtype_);
       reply["y"] = keeping({{"x", own},
                             {"pair", pair.first.weight},
                             {"pair", pair.first.bias},
@@ -275,7 +242,7 @@ class Play {
     }
     if (runs("backward")) {
       const auto& backward = is_sequence() ? lab::sequence_backward : lab::pair_backward;
-      const Tensor own = own_tokens(grad);
+      const Tensor own = tensor_of(told("grad"), dtype_);
       reply["of_x"] = keeping({{"grad", own}}, [&] { return backward(pair, kept, own, between, context); });
     }
     reply["first"] = said(pair.first);
@@ -284,43 +251,41 @@ class Play {
   }
 
   Json pair() {
-    const Matrix x = lab19::numbers(seed_, lab19::input, sizes_.t, sizes_.width);
-    return run_pair(own_pair(), task_.at("phase") == "backward"
-                                    ? right_kept(own_part(lab19::right_pair(seed_, sizes_)), x)
-                                    : lab::Kept{});
+    if (task_.at("phase") != "backward") return run_pair(told_pair(), {});
+    return run_pair(
+        told_pair(),  // and what forward must have kept
+        {tensor_of(told("x"), dtype_), tensor_of(told("hidden"), dtype_), tensor_of(told("inner"), dtype_)});
   }
 
   // Several forwards whose backwards have not run.
   Json keep() {
-    const lab::Pair pair = own_pair();
+    const lab::Pair pair = told_pair();
     const auto context = this->context();
     const auto between = middle(heads());
     std::vector<lab::Kept> kept(task_.at("pairs").get<std::size_t>());
     for (lab::Kept& one : kept) {
-      const Matrix x = lab19::numbers(seed_, lab19::input, sizes_.t, sizes_.width);
-      lab::sequence_forward(pair, own_tokens(x), between, context, one);
+      lab::sequence_forward(pair, tensor_of(told("x"), dtype_), between, context, one);
     }
     return Json::object();
   }
 
   // The graded code cuts the weights. The gradients are those of an earlier backward.
   Json attention() {
-    lab::Pair pair = lab::cut_heads(whole_pair(), sizes_.heads, group_);
-    const lab::Pair own = own_pair();
-    const auto begin = [](lab::Linear& layer, const lab::Linear& right) {
-      layer.weight_gradient = right.weight_gradient;
-      layer.bias_gradient = right.bias_gradient;
+    lab::Pair pair = lab::cut_heads(told_pair(), sizes_.heads, group_);
+    const auto begin = [this](lab::Linear& layer, const char* before) {
+      const auto gradients = lab19::layer_from(task_.at(before));
+      layer.weight_gradient = tensor_of(gradients.weight, dtype_);
+      layer.bias_gradient = vector_of(gradients.bias, dtype_);
     };
-    begin(pair.first, own.first);
-    begin(pair.second, own.second);
+    begin(pair.first, "first_own_before");
+    begin(pair.second, "second_own_before");
     return run_pair(pair, {});
   }
 
   Json embedding() {
     const std::vector<std::int64_t> tokens = task_.at("tokens");
     const Part part = lab19::right_part(task_.at("vocabulary"), rank(), n());
-    const Tensor table = tensor_of(
-        lab19::numbers(seed_, lab19::table, task_.at("vocabulary"), sizes_.width).rows_of(part), dtype_);
+    const Tensor table = tensor_of(told("table"), dtype_);
     const lab::Range rows{part.first, part.count};
     Json reply = Json::object();
     if (runs("forward"))
@@ -328,8 +293,7 @@ class Play {
           keeping({{"table", table}}, [&] { return lab::embedding_forward(table, rows, tokens, group_); });
     if (runs("backward")) {
       Tensor gradient = dist::full(table.shape(), 1, dtype_);
-      const Tensor grad =
-          tensor_of(lab19::numbers(seed_, lab19::output_gradient, sizes_.t, sizes_.width), dtype_);
+      const Tensor grad = tensor_of(told("grad"), dtype_);
       keeping({{"grad", grad}}, [&] {
         lab::embedding_backward(gradient, rows, tokens, grad);
         return Tensor{};
@@ -340,9 +304,8 @@ class Play {
   }
 
   Json loss() {
-    const Matrix logits{sizes_.t, task_.at("vocabulary"), task_.at("logits")};
-    const Part part = lab19::right_part(logits.columns, rank(), n());
-    const Tensor own = tensor_of(logits.columns_of(part), dtype_);
+    const Part part = lab19::right_part(task_.at("vocabulary"), rank(), n());
+    const Tensor own = tensor_of(told("logits"), dtype_);
     lab::Loss loss;
     keeping({{"logits", own}}, [&] {
       loss = lab::vocabulary_loss(own, {part.first, part.count}, task_.at("targets"), group_);
@@ -362,13 +325,13 @@ class Play {
     std::vector<Tensor> gradients;
     std::vector<dist::Shape> shapes, matrices;
     for (const auto& one : task_.at("gradients")) {
-      const std::int64_t rows = one.at(0), columns = one.at(1);
+      const Matrix summand = lab19::matrix_from(one);
+      const std::int64_t rows = summand.rows, columns = summand.columns;
       matrices.push_back({rows, columns});
       shapes.push_back(shapes.size() % 3 == 0   ? dist::Shape{rows * columns}
                        : shapes.size() % 3 == 1 ? matrices.back()
                                                 : dist::Shape{1, rows, columns});
-      Tensor summand = tensor_of({rows, columns, one.at(2)}, dtype_);
-      gradients.push_back(summand.mul_(rank() + 1).view(shapes.back()));
+      gradients.push_back(tensor_of(summand, dtype_).view(shapes.back()));
     }
     lab::sum_gradients(gradients, group_);
     if (gradients.size() != shapes.size())
@@ -386,14 +349,16 @@ class Play {
 
   const Json task_;
   const dist::DType dtype_;
-  const int seed_;
   dist::ProcessGroup group_;
   lab19::Sizes sizes_;
   std::string complaint_;
 };
 
+// `before`: other questions of the same kind, which the process answers first, and which it must not
+// remember.
 Json handle(const Json& task) {
   dist::init_process_group();
+  for (const auto& before : task.value("before", Json::array())) Play(before).answer(before.at("call"));
   Play play(task);
   Json reply = play.answer(task.at("call"));
   return {{"reply", reply}, {"complaint", play.complaint()}};

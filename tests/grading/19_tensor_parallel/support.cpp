@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <random>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -29,9 +30,11 @@ void diagnose(const dist::check::Finding& finding) {
                   "its Work, and call wait()");
   else if (finding.code == Code::mismatched_collective || finding.code == Code::misfit_message ||
            finding.code == Code::wrong_group)
-    misconception("ranks_call_different_collectives",
-                  "the ranks did not make the same calls in the same order, or with different sizes; fix: a "
-                  "rank whose part is empty takes part, too, and a collective of this group gets .group");
+    misconception(
+        "ranks_call_different_collectives",
+        "the ranks did not make the same calls in the same order, or with different sizes; fix: every "
+        "rank of the group, a rank with an empty part too, calls each collective, with .group and the "
+        "same size");
 }
 
 void diagnose_complaint(const std::string& complaint) {
@@ -40,6 +43,11 @@ void diagnose_complaint(const std::string& complaint) {
         "columns_of_other_ranks",
         "what is between the two layers was given columns that are not this rank's; fix: it gets the "
         "output of this rank's part of `first`, as it is");
+  else if (complaint.starts_with("add_gradients (x)"))
+    misconception(
+        "gradients_of_other_tokens",
+        "add_gradients() was given an x that has not a row for each of all t tokens; fix: gather x, or "
+        "keep all of it");
   else if (complaint.starts_with("add_gradients"))
     misconception("gradients_of_other_tokens",
                   "x and grad of add_gradients() do not belong together; fix: both have a row for each of "
@@ -165,20 +173,34 @@ Groups draw_groups(judge::Random& random, int n) {
   return {{all.begin(), all.begin() + n}, {all.begin() + n, all.end()}};
 }
 
-Played play(Json task, const Groups& groups, const std::string& about, bool timed) {
+Played play(const Question& question, bool timed, const std::vector<Question>& before) {
+  const auto& [task, groups, own, about, is_silent] = question;
   Played played;
   for (const auto& group : groups) played.places.resize(played.places.size() + group.size());
   for (const auto& group : groups)
     for (std::size_t rank = 0; rank < group.size(); ++rank)
       played.places[static_cast<std::size_t>(group[rank])] = {group[rank], static_cast<int>(rank),
                                                               static_cast<int>(group.size())};
-  task["groups"] = groups;
+  const auto task_of = [&](const Question& asked, const Place& place) {
+    Json its = asked.task;
+    its["groups"] = groups;
+    its.update(asked.own(place));
+    return its;
+  };
   judge::SimPlan plan;
-  plan.tasks.assign(played.places.size(), task);
+  for (const Place& place : played.places) {
+    plan.tasks.push_back(task_of(question, place));
+    for (const Question& other : before) plan.tasks.back()["before"].push_back(task_of(other, place));
+  }
   if (timed) plan.topology = "10gbe";
   plan.trace = true;
   plan.about = about;
   played.done = judge::simulate(plan);
+  const auto communicates = std::ranges::any_of(
+      played.done.built_ins, [](const judge::BuiltIn& call) { return call.name != "new_group"; });
+  if (is_silent && communicates && !played.done.report.findings.empty())
+    misconception("communicates_where_nothing_is_needed",
+                  "a collective is called where every rank has what it needs; fix: no communication here");
   for (const auto& finding : played.done.report.findings) diagnose(finding);
   for (const Json& answer : played.done.answers(collectives)) {
     const std::string complaint = answer.at("complaint");
@@ -192,6 +214,57 @@ Played play(Json task, const Groups& groups, const std::string& about, bool time
     return played;
   }
   return played;
+}
+
+void expect_the_same(const Played& alone, const Question& question, const Question& before) {
+  const auto after = play(question, false, {before});
+  const auto [one, other] = std::ranges::mismatch(alone.replies, after.replies);
+  if (one == alone.replies.end()) return;
+  misconception(
+      "remembers_the_call_before",
+      "this is right alone, and another result after a call with other sizes in the same process; fix: "
+      "keep nothing between two calls (no static variables)");
+  if (!after.replies.empty())
+    ADD_FAILURE() << fmt::format("{}: after {} in the same process, the results of rank {} are others",
+                                 question.about, before.about, one - alone.replies.begin());
+}
+
+Seed draw_seed(judge::Random& random) {
+  constexpr int most = 0x7fffffff;
+  const auto high = static_cast<Seed>(random.between(0, most));
+  return high << 31U | static_cast<Seed>(random.between(0, most));
+}
+
+// 31 bits each, from -2 to 2: a float has not all of them.
+Matrix numbers(Seed seed, std::uint32_t what, std::int64_t rows, std::int64_t columns) {
+  Matrix matrix{rows, columns};
+  std::seed_seq mixed{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U), what};
+  std::mt19937_64 engine(mixed);
+  for (double& element : matrix.at)
+    element = static_cast<double>(engine() >> 33U) / static_cast<double>(1U << 29U) - 2;
+  return matrix;
+}
+
+Layer right_layer(Seed seed, bool is_first, std::int64_t outputs, std::int64_t inputs) {
+  return {numbers(seed, is_first ? first_weight : second_weight, outputs, inputs),
+          numbers(seed, is_first ? first_bias : second_bias, 1, outputs)};
+}
+
+Layer gradients_before(Seed seed, bool is_first, const Layer& whole) {
+  Layer before{numbers(seed, is_first ? first_weight_gradient : second_weight_gradient, whole.weight.rows,
+                       whole.weight.columns),
+               numbers(seed, is_first ? first_bias_gradient : second_bias_gradient, 1, whole.bias.columns)};
+  for (Matrix* gradient : {&before.weight, &before.bias})
+    for (double& element : gradient->at) element += 3;
+  return before;
+}
+
+TwoLayers right_pair(Seed seed, const Sizes& sizes) {
+  return {right_layer(seed, true, sizes.is_attention ? 3 * sizes.inner : sizes.inner, sizes.width),
+          right_layer(seed, false, sizes.width, sizes.inner)};
+}
+TwoLayers gradients_before(Seed seed, const TwoLayers& whole) {
+  return {gradients_before(seed, true, whole.first), gradients_before(seed, false, whole.second)};
 }
 
 Wrong shares_memory(const Matrix& right) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -31,8 +32,45 @@ struct Played {
   judge::SimRun done;
   std::vector<Json> replies;  // empty: the test has failed
 };
-// Runs this task on every rank. `about` begins every complaint.
-Played play(Json task, const Groups& groups, const std::string& about, bool timed = false);
+// What one rank is told, besides what all are told.
+using Own = std::function<Json(const Place& place)>;
+// A question to all ranks. `about` begins every complaint. `is_silent`: it needs no communication.
+struct Question {
+  Json task;
+  Groups groups;
+  Own own;
+  std::string about;
+  bool is_silent = false;
+};
+// `before`: questions that the same processes answer first, in the same groups' order.
+Played play(const Question& question, bool timed = false, const std::vector<Question>& before = {});
+
+// The numbers of a question, which only the grader can compute. `what` says which matrix it is.
+using Seed = std::uint64_t;
+Seed draw_seed(judge::Random& random);
+enum What : std::uint8_t {
+  first_weight,
+  first_bias,
+  second_weight,
+  second_bias,
+  input,
+  output_gradient,
+  table,
+  first_weight_gradient,
+  first_bias_gradient,
+  second_weight_gradient,
+  second_bias_gradient,
+  noise
+};
+Matrix numbers(Seed seed, std::uint32_t what, std::int64_t rows, std::int64_t columns);
+Layer right_layer(Seed seed, bool is_first, std::int64_t outputs, std::int64_t inputs);
+// The gradients that a whole layer has before a backward, which adds to them. None is 0.
+Layer gradients_before(Seed seed, bool is_first, const Layer& whole);
+TwoLayers right_pair(Seed seed, const Sizes& sizes);
+TwoLayers gradients_before(Seed seed, const TwoLayers& whole);
+
+// Asks a question once more, after another one in the same processes: the answers must be those of `alone`.
+void expect_the_same(const Played& alone, const Question& question, const Question& before);
 
 // A wrong result that shows a misconception.
 struct Wrong {
@@ -78,8 +116,9 @@ struct LayerSizes {
 void expect_cut(judge::Random& random, const std::string& kind, const LayerSizes& sizes, const Groups& groups,
                 const std::string& dtype);
 void expect_only_parts_are_kept(judge::Random& random, const std::string& kind, int n);
+// `is_second`: once more, after another call in the same process.
 void expect_layer(judge::Random& random, const std::string& kind, const std::string& phase,
-                  const LayerSizes& sizes, const Groups& groups, const std::string& dtype);
+                  const LayerSizes& sizes, const Groups& groups, const std::string& dtype, bool is_second);
 void expect_layer_traffic(judge::Random& random, const LayerSizes& sizes, int n);
 void expect_hidden_sum(judge::Random& random, int n);
 
@@ -91,19 +130,20 @@ struct PairRun {
   std::string dtype = "f64";
   bool is_sequence = false;
 };
-void expect_pair(judge::Random& random, const PairRun& run);
+void expect_pair(judge::Random& random, const PairRun& run, bool is_second = false);
 void expect_pair_traffic(judge::Random& random, const PairRun& run);
 void expect_heads(judge::Random& random, const PairRun& run);
 void expect_kept_tokens(judge::Random& random, int n);
 void expect_hidden_tokens(judge::Random& random, int n);
-void expect_summed_gradients(judge::Random& random, const Groups& groups, const std::string& dtype);
+void expect_summed_gradients(judge::Random& random, const Groups& groups, const std::string& dtype,
+                             bool is_second);
 
 // Part 4.
 void expect_embedding(judge::Random& random, std::int64_t t, std::int64_t vocabulary, std::int64_t width,
-                      const Groups& groups);
+                      const Groups& groups, bool is_second);
 // Logits are around `about`, and differ by up to `spread`.
 void expect_loss(judge::Random& random, std::int64_t t, std::int64_t vocabulary, const Groups& groups,
-                 double about, double spread);
+                 double about, double spread, bool is_second = false);
 void expect_vocabulary_traffic(judge::Random& random, int n);
 
 }  // namespace lab19

@@ -253,6 +253,18 @@ Tensor row_forward(const Linear& layer, const Tensor& x, const Context& context)
   return y;
 }
 
+//// sums_in_row_backward
+// Misconception: each backward ends with a sum over the ranks. (Their columns are not even equally many.)
+// Replaces: row_backward
+// Killed by: Part1Layers.backward_as_on_one_rank
+// Diagnosis: communicates_where_nothing_is_needed
+
+Tensor row_backward(Linear& layer, const Tensor& x, const Tensor& grad, const Context& context) {
+  Tensor of_x = right_row_backward(layer, x, grad, context);
+  dist::all_reduce(of_x, {.group = context.group});
+  return of_x;
+}
+
 //// sums_the_bias_by_itself
 // Misconception: the products are summed over the ranks, and the bias, which one rank contributes, is summed,
 // too.
@@ -279,6 +291,17 @@ Tensor column_backward(Linear& layer, const Tensor& x, const Tensor& grad, const
   const Tensor of_x = right_column_backward(layer, x, grad, context);
   dist::all_reduce(layer.weight_gradient, {.group = context.group});
   return of_x;
+}
+
+//// the_sum_is_never_there
+// Misconception: a sum that nobody waits for takes no time, so it is left out.
+// Replaces: column_backward
+// Killed by: Part1Layers.the_sum_is_hidden
+// Diagnosis: forgets_the_backward_all_reduce
+
+Tensor column_backward(Linear& layer, const Tensor& x, const Tensor& grad, const Context& context) {
+  context.add_gradients(layer, x, grad);
+  return context.input_gradient(grad, layer.weight);
 }
 
 //// waits_before_the_weight_gradient
@@ -402,6 +425,19 @@ Tensor pair_backward(Pair& pair, const Kept& kept, const Tensor& grad, const Mid
   return of_x;
 }
 
+//// the_middle_gets_its_output
+// Misconception: backward of the middle needs what the middle computed.
+// Replaces: pair_backward
+// Killed by: Part2Pair.as_on_one_rank
+// Diagnosis: gives_the_middle_its_own_output
+
+Tensor pair_backward(Pair& pair, const Kept& kept, const Tensor& grad, const Middle& middle,
+                     const Context& context) {
+  return right_pair_backward(
+      pair, {kept.x, kept.hidden.numel() == kept.inner.numel() ? kept.inner : kept.hidden, kept.inner}, grad,
+      middle, context);
+}
+
 //// at_least_one_head
 // Misconception: every rank computes something, so a rank without heads computes the last one.
 // Replaces: cut_heads
@@ -491,6 +527,40 @@ void embedding_backward(Tensor& table_gradient, Range rows, const std::vector<st
     const std::int64_t row = tokens[i] - rows.first;
     if (row >= 0 && row < rows.count) table_gradient[row].copy_(grad[static_cast<std::int64_t>(i)]);
   }
+}
+
+//// adds_the_largest_logit_first
+// Misconception: the logarithm of the sum is the largest logit and a bit more. (Where it is large, the bit is
+// lost.)
+// Replaces: vocabulary_loss
+// Killed by: Part4Vocabulary.large_logits
+// Diagnosis: loses_digits
+
+Loss vocabulary_loss(const Tensor& logits, Range columns, const std::vector<std::int64_t>& targets,
+                     const ProcessGroup& group) {
+  const std::int64_t t = logits.size(0);
+  Tensor largest = dist::full({t}, -std::numeric_limits<double>::infinity(), dist::DType::f64);
+  const auto max = largest.data<double>();
+  if (columns.count > 0)
+    for (std::int64_t i = 0; i < t; ++i) max[static_cast<std::size_t>(i)] = dist::max(logits[i]);
+  dist::all_reduce(largest, dist::ReduceOp::max, {.group = group});
+  Tensor target = dist::zeros({t}, dist::DType::f64), sums = dist::zeros({t}, dist::DType::f64);
+  for (std::int64_t i = 0; i < t; ++i) {
+    const std::int64_t column = targets[static_cast<std::size_t>(i)] - columns.first;
+    const auto at = static_cast<std::size_t>(i);
+    for (std::int64_t k = 0; k < columns.count; ++k)
+      sums.data<double>()[at] += std::exp(logits[i].data<double>()[static_cast<std::size_t>(k)] - max[at]);
+    if (column >= 0 && column < columns.count)
+      target.data<double>()[at] = logits[i].data<double>()[static_cast<std::size_t>(column)];
+  }
+  dist::all_reduce(sums, {.group = group});
+  dist::all_reduce(target, {.group = group});
+  Loss loss = right_vocabulary_loss(logits, columns, targets, group);
+  loss.mean = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(t); ++i)
+    loss.mean +=
+        (max[i] + std::log(sums.data<double>()[i]) - target.data<double>()[i]) / static_cast<double>(t);
+  return loss;
 }
 
 //// an_all_reduce_for_each_token
@@ -666,6 +736,17 @@ Loss vocabulary_loss(const Tensor& logits, Range columns, const std::vector<std:
   return right_vocabulary_loss(logits, columns, targets, group);
 }
 
+//// looks_up_in_floats
+// Misconception: numbers of a model need no more than a float has, so rows of the table go through f32.
+// Replaces: embedding_forward
+// Killed by: Part4Vocabulary.embedding_as_on_one_rank
+// Diagnosis: none
+
+Tensor embedding_forward(const Tensor& table, Range rows, const std::vector<std::int64_t>& tokens,
+                         const ProcessGroup& group) {
+  return right_embedding_forward(table.to(dist::DType::f32).to(table.dtype()), rows, tokens, group);
+}
+
 //// looks_up_without_offset
 // Misconception: a token is the number of a row.
 // Replaces: embedding_forward
@@ -827,6 +908,18 @@ Loss vocabulary_loss(const Tensor& logits, Range columns, const std::vector<std:
   return loss;
 }
 
+//// remembers_the_first_part
+// Misconception: a rank has the same part of everything, so it is computed once.
+// Replaces: embedding_forward
+// Killed by: Part4Vocabulary.embedding_as_on_one_rank
+// Diagnosis: remembers_the_call_before
+
+Tensor embedding_forward(const Tensor& table, Range rows, const std::vector<std::int64_t>& tokens,
+                         const ProcessGroup& group) {
+  static const Range first = rows;
+  return right_embedding_forward(table, {first.first, rows.count}, tokens, group);
+}
+
 //// targets_without_offset
 // Misconception: a target is the number of a column.
 // Replaces: vocabulary_loss
@@ -868,6 +961,38 @@ Loss vocabulary_loss(const Tensor& logits, Range columns, const std::vector<std:
       element = (element / of_token[i] - (is_target ? 1 : 0)) / tokens;
     }
   }
+  return loss;
+}
+
+//// the_largest_logit_is_gone
+// Misconception: what was subtracted from the logits is a constant, and constants do not matter.
+// Replaces: vocabulary_loss
+// Killed by: Part4Vocabulary.loss_as_on_one_rank
+// Diagnosis: forgets_to_add_the_largest
+
+Loss vocabulary_loss(const Tensor& logits, Range columns, const std::vector<std::int64_t>& targets,
+                     const ProcessGroup& group) {
+  const std::int64_t t = logits.size(0);
+  Tensor largest = dist::full({t}, -std::numeric_limits<double>::infinity(), dist::DType::f64);
+  const auto max = largest.data<double>();
+  if (columns.count > 0)
+    for (std::int64_t i = 0; i < t; ++i) max[static_cast<std::size_t>(i)] = dist::max(logits[i]);
+  dist::all_reduce(largest, dist::ReduceOp::max, {.group = group});
+  Tensor target = dist::zeros({t}, dist::DType::f64), sums = dist::zeros({t}, dist::DType::f64);
+  for (std::int64_t i = 0; i < t; ++i) {
+    const std::int64_t column = targets[static_cast<std::size_t>(i)] - columns.first;
+    const auto at = static_cast<std::size_t>(i);
+    for (std::int64_t k = 0; k < columns.count; ++k)
+      sums.data<double>()[at] += std::exp(logits[i].data<double>()[static_cast<std::size_t>(k)] - max[at]);
+    if (column >= 0 && column < columns.count)
+      target.data<double>()[at] = logits[i].data<double>()[static_cast<std::size_t>(column)];
+  }
+  dist::all_reduce(sums, {.group = group});
+  dist::all_reduce(target, {.group = group});
+  Loss loss = right_vocabulary_loss(logits, columns, targets, group);
+  loss.mean = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(t); ++i)
+    loss.mean += (std::log(sums.data<double>()[i]) - target.data<double>()[i]) / static_cast<double>(t);
   return loss;
 }
 
@@ -920,6 +1045,28 @@ Tensor sequence_backward(Pair& pair, const Kept& kept, const Tensor& grad, const
   const Tensor of_hidden = middle.backward(kept.hidden, of_inner);
   const Tensor of_x = context.input_gradient(of_hidden, pair.first.weight);
   Gather all_x = start_gather(kept.x, context.group);
+  all_x.work.wait();
+  Tensor mine = dist::empty(kept.x.shape(), of_x.dtype());
+  dist::Work scatter = dist::reduce_scatter_tensor(mine, of_x, {.group = context.group, .async_op = true});
+  context.add_gradients(pair.first, all_x.all, of_hidden);
+  scatter.wait();
+  return mine;
+}
+
+//// gathers_x_beside_the_gradient
+// Misconception: the earlier a gather starts, the better, so both start at once.
+// Replaces: sequence_backward
+// Killed by: Part5Sequence.collectives_are_hidden
+// Diagnosis: gathers_x_too_early
+
+Tensor sequence_backward(Pair& pair, const Kept& kept, const Tensor& grad, const Middle& middle,
+                         const Context& context) {
+  Gather all_x = start_gather(kept.x, context.group);
+  Gather all_grad = start_gather(grad, context.group);
+  all_grad.work.wait();
+  const Tensor of_inner = row_backward(pair.second, kept.inner, all_grad.all, context);
+  const Tensor of_hidden = middle.backward(kept.hidden, of_inner);
+  const Tensor of_x = context.input_gradient(of_hidden, pair.first.weight);
   all_x.work.wait();
   Tensor mine = dist::empty(kept.x.shape(), of_x.dtype());
   dist::Work scatter = dist::reduce_scatter_tensor(mine, of_x, {.group = context.group, .async_op = true});
@@ -995,6 +1142,26 @@ void sum_gradients(std::vector<Tensor>& gradients, const ProcessGroup& group) {
   for (Tensor& gradient : gradients) dist::all_reduce(gradient, {.group = group});
 }
 
+//// own_tokens_for_the_gradients
+// Misconception: x is what forward was given, and backward has it.
+// Replaces: sequence_backward
+// Killed by: Part5Sequence.as_on_one_rank
+// Diagnosis: gradients_of_other_tokens
+
+Tensor sequence_backward(Pair& pair, const Kept& kept, const Tensor& grad, const Middle& middle,
+                         const Context& context) {
+  Gather all_grad = start_gather(grad, context.group);
+  all_grad.work.wait();
+  const Tensor of_inner = row_backward(pair.second, kept.inner, all_grad.all, context);
+  const Tensor of_hidden = middle.backward(kept.hidden, of_inner);
+  const Tensor of_x = context.input_gradient(of_hidden, pair.first.weight);
+  Tensor mine = dist::empty(kept.x.shape(), of_x.dtype());
+  dist::Work scatter = dist::reduce_scatter_tensor(mine, of_x, {.group = context.group, .async_op = true});
+  context.add_gradients(pair.first, kept.x, of_hidden);
+  scatter.wait();
+  return mine;
+}
+
 //// replaces_the_first_layers_gradients
 // Misconception: with all tokens gathered, the gradients of the first layer are complete, so nothing is
 // added.
@@ -1047,5 +1214,27 @@ Tensor sequence_backward(Pair& pair, const Kept& kept, const Tensor& grad, const
   dist::Work scatter = dist::reduce_scatter_tensor(mine, of_x, {.group = context.group, .async_op = true});
   scatter.wait();
   context.add_gradients(pair.first, all_x.all, of_hidden);
+  return mine;
+}
+
+//// waits_for_x_before_the_middle
+// Misconception: the gather of x has had the time of the second layer, so it is done. (It may take longer.)
+// Replaces: sequence_backward
+// Killed by: Part5Sequence.collectives_are_hidden
+// Diagnosis: waits_where_it_could_compute
+
+Tensor sequence_backward(Pair& pair, const Kept& kept, const Tensor& grad, const Middle& middle,
+                         const Context& context) {
+  Gather all_grad = start_gather(grad, context.group);
+  all_grad.work.wait();
+  Gather all_x = start_gather(kept.x, context.group);
+  const Tensor of_inner = row_backward(pair.second, kept.inner, all_grad.all, context);
+  all_x.work.wait();
+  const Tensor of_hidden = middle.backward(kept.hidden, of_inner);
+  const Tensor of_x = context.input_gradient(of_hidden, pair.first.weight);
+  Tensor mine = dist::empty(kept.x.shape(), of_x.dtype());
+  dist::Work scatter = dist::reduce_scatter_tensor(mine, of_x, {.group = context.group, .async_op = true});
+  context.add_gradients(pair.first, all_x.all, of_hidden);
+  scatter.wait();
   return mine;
 }

@@ -1,5 +1,6 @@
 // Lab 20, parts 1 and 2: cuts and lists.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <optional>
@@ -26,17 +27,24 @@ double costliest(const std::vector<double>& costs, const std::vector<int>& sizes
   return most;
 }
 
-// The least number of units of the costliest stage: it is tried, from below.
+// The least number of units of the costliest stage: the limit is between what fails and what is enough.
 double least(const Cut& cut) {
-  for (double limit = *std::ranges::max_element(cut.costs);; ++limit) {
+  const auto is_enough = [&](double limit) {
     int stages = 1;
     double sum = 0;
     for (const double cost : cut.costs) {
       if (sum + cost > limit) ++stages, sum = 0;
       sum += cost;
     }
-    if (stages <= cut.stages) return limit;
+    return stages <= cut.stages;
+  };
+  double fails = *std::ranges::max_element(cut.costs) - 1;
+  double enough = std::accumulate(cut.costs.begin(), cut.costs.end(), 0.0);
+  while (enough - fails > 1) {
+    const double middle = std::floor((fails + enough) / 2);
+    (is_enough(middle) ? enough : fails) = middle;
   }
+  return enough;
 }
 
 std::vector<double> in_units(const Cut& cut) {
@@ -45,22 +53,54 @@ std::vector<double> in_units(const Cut& cut) {
   return costs;
 }
 
-// All answers, as one alone may be of equal counts by chance.
-void diagnose_cuts(const Json& answers) {
+// The cut in which a stage is full when it has its share of the total, or when one more layer would exceed
+// it.
+std::vector<int> filled(const Cut& cut, bool may_exceed) {
+  const double average = std::accumulate(cut.costs.begin(), cut.costs.end(), 0.0) / cut.stages;
+  std::vector<int> sizes(1);
+  double sum = 0;
+  for (std::size_t layer = 0; layer < cut.costs.size(); ++layer) {
+    const int left = static_cast<int>(cut.costs.size() - layer),
+              missing = cut.stages - static_cast<int>(sizes.size());
+    const bool is_full = may_exceed ? sum >= average : sum + cut.costs[layer] > average;
+    if (sizes.back() > 0 && missing > 0 && (is_full || left <= missing)) sizes.push_back(0), sum = 0;
+    ++sizes.back();
+    sum += cut.costs[layer];
+  }
+  return sizes;
+}
+
+// An int or a float has not all of these costs.
+bool needs_double(const Cut& cut) {
+  return cut.unit != 1 || std::ranges::any_of(cut.costs, [](double cost) { return cost > 1 << 24; });
+}
+
+// All answers, as one alone may be of equal counts by chance. The cuts before `wrong` were right.
+void diagnose_cuts(const std::vector<Cut>& cuts, const Json& answers, std::size_t wrong) {
   const auto is_even = [](const std::vector<int>& sizes) {
     const auto [fewest, most] = std::ranges::minmax(sizes);
     return most - fewest <= 1;
+  };
+  const auto all_are_filled = [&](bool may_exceed) {
+    for (std::size_t i = 0; i <= wrong; ++i)
+      if (answers[i] != Json(filled(cuts[i], may_exceed))) return false;
+    return true;
   };
   if (std::ranges::all_of(answers, is_even))
     misconception(
         "counts_layers",
         "all stages have equally many layers, whatever these cost; fix: a stage's time is the sum of "
         "its layers' costs, so compare these sums");
-  else
+  else if (all_are_filled(true) || all_are_filled(false))
     misconception(
         "fills_one_stage_after_another",
         "the stages were filled one after another, and the last one had to take what was left; fix: "
         "consider every place of the last cut, with the best cut of the layers before it");
+  else if (needs_double(cuts[wrong]) &&
+           std::ranges::any_of(cuts, [](auto& cut) { return !needs_double(cut); }))
+    misconception("rounds_the_costs",
+                  "small whole costs were right, fractions or large ones are not, as if they were added up "
+                  "in a type that rounds them; fix: add up in double");
 }
 
 std::string text(const List& list) {
@@ -213,7 +253,7 @@ void expect_cuts(const std::vector<Cut>& cuts, bool best) {
       return;
     }
     if (!best || costliest(costs, sizes) <= least(cuts[i])) continue;
-    diagnose_cuts(answers);
+    diagnose_cuts(cuts, answers, i);
     ADD_FAILURE() << fmt::format("{}; the costliest stage costs {}, and {} is possible", about,
                                  unit * costliest(costs, sizes), unit * least(cuts[i]));
     return;

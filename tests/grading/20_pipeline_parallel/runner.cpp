@@ -2,6 +2,7 @@
 // stage, whose computations take the task's time, and reports what it was given and the gradients.
 #include "judge/runner.h"
 
+#include <cstring>
 #include <map>
 #include <stdexcept>
 
@@ -12,6 +13,7 @@
 
 #include "model.h"
 #include "pipeline_parallel.h"
+#include "started.h"
 
 namespace {
 
@@ -35,68 +37,78 @@ Json schedule(const Json& one) {
   return as_json(make(one.at("rank"), one.at("ranks"), one.at("micro_batches")));
 }
 
+Matrix matrix(std::size_t rows, std::size_t columns, const Json& numbers) { return {rows, columns, numbers}; }
+
+// One step, with the numbers of this rank's task. Forward keeps the tensor that it is given, as layers do.
 class Play {
  public:
-  explicit Play(const Json& task)
-      : seed_(task.at("seed")),
-        widths_(task.at("widths")),
-        samples_(task.at("samples")),
+  Play(const Json& task, std::size_t& computations)
+      : samples_(task.at("samples")),
         forward_s_(task.at("forward_s")),
         backward_s_(task.at("backward_s")),
-        rank_(static_cast<std::size_t>(dist::get_rank())),
-        weight_(lab20::weight(seed_, rank_, widths_)),
-        gradient_(weight_.at.size()) {}
-
-  lab::Batch batch() const {
-    lab::Batch batch;
-    batch.samples.assign(samples_.begin(), samples_.end());
-    for (std::size_t j = 0; rank_ == 0 && j < samples_.size(); ++j)
-      batch.inputs.push_back(tensor_of(lab20::input(seed_, j, samples_[j], widths_[0])));
-    return batch;
+        weight_(matrix(task.at("inputs"), task.at("outputs"), task.at("weight"))),
+        gradient_(weight_.at.size()),
+        computations_(computations) {
+    for (const auto& action : task.at("list"))
+      list_.push_back({action.at(0) == "F" ? lab::Kind::forward : lab::Kind::backward, action.at(1)});
+    for (const auto& numbers : task.at("targets"))
+      targets_.push_back(matrix(samples_.at(targets_.size()), weight_.columns, numbers));
+    batch_.samples.assign(samples_.begin(), samples_.end());
+    for (const auto& numbers : task.at("batch"))
+      batch_.inputs.push_back(tensor_of(matrix(samples_.at(batch_.inputs.size()), weight_.rows, numbers)));
   }
 
-  lab::Stage stage() {
+  Json step() {
     lab::Stage stage;
     stage.inputs = static_cast<std::int64_t>(weight_.rows);
     stage.outputs = static_cast<std::int64_t>(weight_.columns);
     stage.forward = [this](int j, const Tensor& input) { return forward(j, input); };
     stage.backward = [this](int j, const Tensor& gradient) { return backward(j, gradient); };
-    if (rank_ + 2 == widths_.size())
-      stage.loss = [this](int j, const Tensor& output) { return loss(j, output); };
-    return stage;
-  }
-
-  Json said(double loss) const {
+    if (!targets_.empty()) stage.loss = [this](int j, const Tensor& output) { return loss(j, output); };
+    const double loss = lab::step(list_, batch_, stage);
     return {{"loss", loss}, {"gradient", gradient_}, {"order", as_json(order_)}, {"complaint", complaint_}};
   }
 
  private:
+  struct Kept {
+    Tensor input;
+    Matrix as_it_was;
+  };
+
   Tensor forward(int j, const Tensor& input) {
-    dist::sim::compute(forward_s_.at(static_cast<std::size_t>(j)));
-    order_.push_back({lab::Kind::forward, j});
-    inputs_[j] = matrix_of("the input of forward", j, input, weight_.rows);
-    return tensor_of(inputs_[j] * weight_);
+    begin({lab::Kind::forward, j}, forward_s_);
+    const Matrix x = matrix_of("the input of forward", j, input, weight_.rows);
+    kept_[j] = {input, x};
+    return tensor_of(x * weight_);
   }
 
   Tensor backward(int j, const Tensor& gradient) {
-    dist::sim::compute(backward_s_.at(static_cast<std::size_t>(j)));
-    order_.push_back({lab::Kind::backward, j});
+    begin({lab::Kind::backward, j}, backward_s_);
     const Matrix of_output = matrix_of("the gradient for backward", j, gradient, weight_.columns);
-    if (!inputs_.contains(j)) complain(fmt::format("backward of micro-batch {} ran before its forward", j));
-    const Matrix of_weight = inputs_.contains(j)
-                                 ? inputs_[j].transposed() * of_output
-                                 : Matrix{weight_.rows, weight_.columns, Numbers(weight_.at.size())};
-    inputs_.erase(j);
+    const auto kept = kept_.find(j);
+    if (kept == kept_.end()) {
+      complain(fmt::format("backward of micro-batch {} ran before its forward", j));
+      return tensor_of(of_output * weight_.transposed());
+    }
+    const Matrix input = matrix_of("the input of forward", j, kept->second.input, weight_.rows);
+    if (std::memcmp(input.at.data(), kept->second.as_it_was.at.data(), 8 * input.at.size()) != 0)
+      complain(fmt::format("the input of forward of micro-batch {} was overwritten before its backward", j));
+    kept_.erase(kept);
+    const Matrix of_weight = input.transposed() * of_output;
     for (std::size_t i = 0; i < gradient_.size(); ++i) gradient_[i] += of_weight.at[i];
     return tensor_of(of_output * weight_.transposed());
   }
 
+  void begin(const lab::Action& action, const std::vector<double>& seconds) {
+    ++computations_;
+    dist::sim::compute(seconds.at(static_cast<std::size_t>(action.micro_batch)));
+    order_.push_back(action);
+  }
+
   lab::Loss loss(int j, const Tensor& output) {
-    const auto rows = samples_.at(static_cast<std::size_t>(j));
     Matrix gradient;
-    const double sum = lab20::squared_loss(
-        matrix_of("the output for loss", j, output, weight_.columns),
-        lab20::target(seed_, static_cast<std::size_t>(j), rows, weight_.columns), gradient);
+    const double sum = lab20::squared_loss(matrix_of("the output for loss", j, output, weight_.columns),
+                                           targets_.at(static_cast<std::size_t>(j)), gradient);
     return {sum, tensor_of(gradient)};
   }
 
@@ -115,29 +127,33 @@ class Play {
     if (complaint_.empty()) complaint_ = what;
   }
 
-  const std::uint64_t seed_;
-  const std::vector<std::size_t> widths_, samples_;
+  const std::vector<std::size_t> samples_;
   const std::vector<double> forward_s_, backward_s_;  // [micro-batch]
-  const std::size_t rank_;
   const Matrix weight_;
   Numbers gradient_;
-  std::map<int, Matrix> inputs_;
+  std::size_t& computations_;
+  std::vector<Matrix> targets_;  // on the last rank
+  std::vector<lab::Action> list_;
+  lab::Batch batch_;
+  std::map<int, Kept> kept_;
   std::vector<lab::Action> order_;
   std::string complaint_;
 };
 
+// Several steps of one process: a later one must not remember what an earlier one was given.
 Json step(const Json& task) {
   dist::init_process_group();
-  std::vector<lab::Action> list;
-  for (const auto& action : task.at("list"))
-    list.push_back({action.at(0) == "F" ? lab::Kind::forward : lab::Kind::backward, action.at(1)});
-  // The first step shows nothing that the second one may remember.
-  for (int steps = task.at("steps");; --steps) {
-    Play play(task);
-    const auto stage = play.stage();
-    const double loss = lab::step(list, play.batch(), stage);
-    if (steps == 1) return play.said(loss);
+  auto& backend = dist::default_group().state()->backend;
+  lab20::Starts starts;
+  backend = std::make_unique<lab20::Watched>(std::move(backend), starts);
+  Json said{{"steps", Json::array()}};
+  for (const auto& one : task.at("steps")) {
+    starts = {};
+    said["steps"].push_back(Play(one, starts.computations).step());
   }
+  for (const auto& start : starts.all)
+    said["starts"].push_back({start.computations, start.is_batch, start.sends, start.receives});
+  return said;
 }
 
 Json for_each_case(const Json& task, Json (*answer)(const Json&)) {

@@ -47,9 +47,14 @@ struct Step {
   std::vector<std::size_t> samples = {};  // of each micro-batch
   bool eager = false;
   std::vector<Seconds> forward_s = {}, backward_s = {};  // [rank]; empty: they take no time
+  std::size_t width = 0;                                 // of every stage; 0: drawn, from 2 to 5
 };
 void expect_step(judge::Random& random, const Step& step);
+// Alone, and after another step in the same processes.
+void expect_second_step(judge::Random& random, const Step& step);
 void expect_messages(judge::Random& random, const Step& step);
+void expect_one_batch(judge::Random& random, const Step& step);
+void expect_memory(judge::Random& random, Step step);
 void expect_bubble(judge::Random& random, Step step);
 void expect_no_wait_for_sends(judge::Random& random, Step step);
 

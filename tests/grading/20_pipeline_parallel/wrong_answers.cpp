@@ -43,11 +43,38 @@ double run_list(const std::vector<Action>& actions, const Batch& batch, const St
 
 }  // namespace lab
 
+//// costs_are_floats
+// Misconception: a cost is a rough number, so a float is enough to add them up.
+// Replaces: cut
+// Killed by: Part1Cut.the_costliest_stage_costs_least
+// Diagnosis: rounds_the_costs
+
+std::vector<int> cut(const std::vector<double>& costs, int stages) {
+  const auto count = static_cast<std::size_t>(stages), layers = costs.size();
+  std::vector worst(count + 1, std::vector<float>(layers + 1, std::numeric_limits<float>::infinity()));
+  std::vector last(count + 1, std::vector<std::size_t>(layers + 1, 0));
+  worst[0][0] = 0;
+  for (std::size_t s = 1; s <= count; ++s) {
+    for (std::size_t k = s; k <= layers; ++k) {
+      float cost = 0;
+      for (std::size_t n = 1; n <= k; ++n) {
+        cost += static_cast<float>(costs[k - n]);
+        const float costliest = std::max(worst[s - 1][k - n], cost);
+        if (costliest < worst[s][k]) worst[s][k] = costliest, last[s][k] = n;
+      }
+    }
+  }
+  std::vector<int> sizes(count);
+  for (std::size_t s = count, k = layers; s > 0; k -= last[s][k], --s)
+    sizes[s - 1] = static_cast<int>(last[s][k]);
+  return sizes;
+}
+
 //// costs_are_whole_numbers
 // Misconception: costs count something, so whole numbers are enough. (They may be seconds.)
 // Replaces: cut
 // Killed by: Part1Cut.the_costliest_stage_costs_least
-// Diagnosis: fills_one_stage_after_another
+// Diagnosis: rounds_the_costs
 
 std::vector<int> cut(const std::vector<double>& costs, int stages) {
   std::vector<double> whole;
@@ -213,6 +240,24 @@ std::vector<Action> one_f_one_b(int, int ranks, int micro_batches) {
   return list;
 }
 
+//// a_batch_for_each_message
+// Misconception: each message has its own call, and its own batch.
+// Killed by: Part3Step.one_batch_between_computations
+// Diagnosis: not_one_batch
+
+namespace dist {
+
+inline std::vector<Work> one_by_one(std::vector<P2P> messages) {
+  std::vector<Work> works;
+  for (auto& message : messages) works.push_back(batch_isend_irecv({message}).front());
+  return works;
+}
+
+}  // namespace dist
+
+#define batch_isend_irecv one_by_one
+#include SOLUTION
+
 //// a_message_for_each_sample
 // Misconception: samples are independent of each other, so they travel one by one.
 // Replaces: step
@@ -243,7 +288,7 @@ double step(const std::vector<Action>& actions, const Batch& batch, const Stage&
 // Misconception: a program runs one step.
 // Replaces: step
 // Killed by: Part3Step.as_on_one_rank
-// Diagnosis: none
+// Diagnosis: remembers_the_step_before
 
 double step(const std::vector<Action>& actions, const Batch& batch, const Stage& stage) {
   static double loss = 0;
@@ -328,6 +373,43 @@ double step(const std::vector<Action>& actions, const Batch& batch, const Stage&
   return right_step(actions, batch, wrong);
 }
 
+//// divides_the_loss_only
+// Misconception: the loss is a mean when it is divided, and its gradients follow.
+// Replaces: step
+// Killed by: Part3Step.both_directions_at_once
+// Diagnosis: sum_of_losses
+
+double step(const std::vector<Action>& actions, const Batch& batch, const Stage& stage) {
+  const auto samples =
+      static_cast<double>(std::accumulate(batch.samples.begin(), batch.samples.end(), std::int64_t{0}));
+  Stage wrong = stage;
+  wrong.loss = [&](int j, const dist::Tensor& output) {
+    Loss loss = stage.loss(j, output);
+    loss.gradient.mul_(samples);
+    return loss;
+  };
+  return right_step(actions, batch, wrong);
+}
+
+//// divides_whole_numbers
+// Misconception: one divided by the number of samples is a number like any other. (Both are integers.)
+// Replaces: step
+// Killed by: Part3Step.as_on_one_rank
+// Diagnosis: divides_whole_numbers
+
+double step(const std::vector<Action>& actions, const Batch& batch, const Stage& stage) {
+  const auto samples = std::accumulate(batch.samples.begin(), batch.samples.end(), std::int64_t{0});
+  Stage wrong = stage;
+  wrong.loss = [&](int j, const dist::Tensor& output) {
+    Loss loss = stage.loss(j, output);
+    const auto part = static_cast<double>(1 / samples);
+    loss.sum *= part;
+    loss.gradient.mul_(part);
+    return loss;
+  };
+  return right_step(actions, batch, wrong);
+}
+
 //// first_loss_first
 // Misconception: the gradients of the losses are used in the order in which they were computed. (The list may
 // say otherwise.)
@@ -397,6 +479,52 @@ double step(const std::vector<Action>&, const Batch& batch, const Stage& stage) 
   return right_step(gpipe(dist::get_rank(), dist::get_world_size(), m), batch, stage);
 }
 
+//// isend_and_irecv
+// Misconception: a batch is a loop over isend and irecv.
+// Killed by: Part3Step.one_batch_between_computations
+// Diagnosis: not_one_batch
+
+namespace dist {
+
+inline std::vector<Work> one_by_one(std::vector<P2P> messages) {
+  std::vector<Work> works;
+  for (auto& message : messages)
+    works.push_back(message.kind == P2P::isend ? isend(message.tensor, message.peer)
+                                               : irecv(message.tensor, message.peer));
+  return works;
+}
+
+}  // namespace dist
+
+#define batch_isend_irecv one_by_one
+#include SOLUTION
+
+//// keeps_what_was_received
+// Misconception: activations are needed in backward, so step keeps them, too. (Forward does, and only until
+// then.)
+// Replaces: step
+// Killed by: Part3Step.memory_of_what_is_in_flight
+// Diagnosis: keeps_more_than_is_in_flight
+
+double step(const std::vector<Action>& actions, const Batch& batch, const Stage& stage) {
+  std::vector<dist::Tensor> activations;
+  Stage keeping = stage;
+  keeping.forward = [&](int j, const dist::Tensor& input) {
+    activations.push_back(input);
+    return stage.forward(j, input);
+  };
+  return right_step(actions, batch, keeping);
+}
+
+//// keeps_what_was_sent
+// Misconception: sends are waited for at the end, so their tensors are kept until then. (One for each
+// micro-batch.)
+// Killed by: Part3Step.memory_of_what_is_in_flight
+// Diagnosis: keeps_more_than_is_in_flight
+
+#define is_completed() source_rank() < -1
+#include SOLUTION
+
 //// mean_of_means
 // Misconception: each micro-batch has a mean loss, and the loss of the batch is the mean of these.
 // Replaces: step
@@ -429,6 +557,28 @@ double step(const std::vector<Action>& actions, const Batch& batch, const Stage&
   return stage.loss ? loss : std::numeric_limits<double>::quiet_NaN();
 }
 
+//// one_inbox
+// Misconception: a received activation is used at once, so one tensor is enough for all of them. (Forward
+// keeps it for backward.)
+// Replaces: step
+// Killed by: Part3Step.as_on_one_rank
+// Diagnosis: overwrites_what_forward_keeps
+
+double step(const std::vector<Action>& actions, const Batch& batch, const Stage& stage) {
+  const auto most = std::ranges::max(batch.samples);
+  const dist::Tensor inbox = dist::empty({most, stage.inputs}, dist::DType::f64);
+  std::vector<std::pair<dist::Tensor, dist::Work>> sends;
+  const double loss = run_list(
+      actions, batch, stage,
+      [&](const dist::Tensor& t, int peer, Kind) { sends.emplace_back(t, dist::isend(t, peer)); },
+      [&](dist::Tensor& t, int peer, Kind kind) {
+        if (kind == Kind::forward) t = inbox.narrow(0, t.size(0));
+        dist::recv(t, peer);
+      });
+  for (auto& [tensor, work] : sends) work.wait();
+  return loss;
+}
+
 //// one_send_ahead
 // Misconception: two tensors for what leaves are enough, so a rank waits for the send before the one that it
 // has just started. (Its receiver may be several computations behind.)
@@ -459,6 +609,35 @@ double step(const std::vector<Action>& actions, const Batch& batch, const Stage&
   return right_step(actions, batch, wrong);
 }
 
+//// receives_everything_first
+// Misconception: receives can wait, so all of them are started before the first computation.
+// Replaces: step
+// Killed by: Part3Step.one_batch_between_computations
+// Diagnosis: starts_messages_early_or_late
+
+double step(const std::vector<Action>& actions, const Batch& batch, const Stage& stage) {
+  const int rank = dist::get_rank(), last = dist::get_world_size() - 1;
+  std::vector<std::pair<dist::Tensor, dist::Work>> sends, arrivals;
+  for (const auto& [kind, j] : actions) {
+    const bool is_forward = kind == Kind::forward;
+    if (rank == (is_forward ? 0 : last)) continue;
+    dist::Tensor box =
+        dist::empty({batch.samples[static_cast<std::size_t>(j)], is_forward ? stage.inputs : stage.outputs},
+                    dist::DType::f64);
+    arrivals.emplace_back(box, dist::irecv(box, is_forward ? rank - 1 : rank + 1));
+  }
+  std::size_t next = 0;
+  const double loss = run_list(
+      actions, batch, stage,
+      [&](const dist::Tensor& t, int peer, Kind) { sends.emplace_back(t, dist::isend(t, peer)); },
+      [&](dist::Tensor& t, int, Kind) {
+        t = arrivals[next].first;
+        arrivals[next++].second.wait();
+      });
+  for (auto& [tensor, work] : sends) work.wait();
+  return loss;
+}
+
 //// receives_in_the_order_of_sending
 // Misconception: a rank sends its result, then receives what it needs next; every send has its receive, so
 // nothing can go wrong.
@@ -470,6 +649,26 @@ double step(const std::vector<Action>& actions, const Batch& batch, const Stage&
   return run_list(
       actions, batch, stage, [](const dist::Tensor& t, int peer, Kind) { dist::send(t, peer); },
       [](dist::Tensor& t, int peer, Kind) { dist::recv(t, peer); });
+}
+
+//// remembers_the_first_batch
+// Misconception: all batches have equally many samples, so they are counted once.
+// Replaces: step
+// Killed by: Part3Step.as_on_one_rank
+// Diagnosis: remembers_the_step_before
+
+double step(const std::vector<Action>& actions, const Batch& batch, const Stage& stage) {
+  const auto samples =
+      static_cast<double>(std::accumulate(batch.samples.begin(), batch.samples.end(), std::int64_t{0}));
+  static const double of_the_first = samples;
+  Stage wrong = stage;
+  wrong.loss = [&](int j, const dist::Tensor& output) {
+    Loss loss = stage.loss(j, output);
+    loss.sum *= samples / of_the_first;
+    loss.gradient.mul_(samples / of_the_first);
+    return loss;
+  };
+  return right_step(actions, batch, wrong);
 }
 
 //// sends_after_all_forwards
@@ -497,6 +696,20 @@ double step(const std::vector<Action>& actions, const Batch& batch, const Stage&
   return loss;
 }
 
+//// sends_in_floats
+// Misconception: activations need only half the bytes, as in mixed precision.
+// Replaces: step
+// Killed by: Part3Step.as_on_one_rank
+// Diagnosis: none
+
+double step(const std::vector<Action>& actions, const Batch& batch, const Stage& stage) {
+  Stage wrong = stage;
+  wrong.forward = [&](int j, const dist::Tensor& input) {
+    return stage.forward(j, input).to(dist::DType::f32).to(dist::DType::f64);
+  };
+  return right_step(actions, batch, wrong);
+}
+
 //// sums_the_losses
 // Misconception: gradients of micro-batches add up, so nothing has to be divided.
 // Replaces: step
@@ -515,6 +728,36 @@ double step(const std::vector<Action>& actions, const Batch& batch, const Stage&
     return loss;
   };
   return right_step(actions, batch, wrong);
+}
+
+//// the_last_result_stays
+// Misconception: a result is sent when the next computation starts its messages. (After the last one, none
+// does.)
+// Replaces: step
+// Killed by: Part3Step.as_on_one_rank
+// Diagnosis: a_result_is_never_sent
+
+double step(const std::vector<Action>& actions, const Batch& batch, const Stage& stage) {
+  std::vector<dist::P2P> held;
+  std::vector<std::pair<dist::Tensor, dist::Work>> works;
+  const auto start = [&] {
+    const auto started = dist::batch_isend_irecv(held);
+    for (std::size_t i = 0; i < started.size(); ++i) works.emplace_back(held[i].tensor, started[i]);
+    held.clear();
+  };
+  const double loss = run_list(
+      actions, batch, stage,
+      [&](const dist::Tensor& t, int peer, Kind) {
+        if (!held.empty()) start();
+        held.push_back({dist::P2P::isend, t, peer});
+      },
+      [&](dist::Tensor& t, int peer, Kind) {
+        held.push_back({dist::P2P::irecv, t, peer});
+        start();
+        works.back().second.wait();
+      });
+  for (auto& [tensor, work] : works) work.wait();
+  return loss;
 }
 
 //// waits_for_each_send
