@@ -12,7 +12,7 @@ from torch.utils.data import DataLoader, DistributedSampler
 def rank_main(rank, n, store):
     dist.init_process_group("gloo", init_method=store, rank=rank, world_size=n)
     samples = torch.arange(10)
-    sampler = DistributedSampler(samples, shuffle=True, seed=0)  # of this rank
+    sampler = DistributedSampler(samples, shuffle=True, seed=0)  # for this rank
     loader = DataLoader(samples, batch_size=2, sampler=sampler)
     epochs = []
     for epoch in range(2):
@@ -34,7 +34,7 @@ def rank_main(rank, n, store):
 
 
 if __name__ == "__main__":
-    os.environ["GLOO_SOCKET_IFNAME"] = socket.if_indextoname(1)  # the loopback device
+    os.environ["GLOO_SOCKET_IFNAME"] = socket.if_indextoname(1)  # loopback interface
     with tempfile.TemporaryDirectory() as folder:
         arguments = (4, f"file://{folder}/store")
         mp.start_processes(rank_main, arguments, nprocs=4, start_method="fork")

@@ -31,7 +31,7 @@ def rank_main(rank, n, store):
 
 
 if __name__ == "__main__":
-    os.environ["GLOO_SOCKET_IFNAME"] = socket.if_indextoname(1)  # the loopback device
+    os.environ["GLOO_SOCKET_IFNAME"] = socket.if_indextoname(1)  # loopback interface
     with tempfile.TemporaryDirectory() as folder:
         arguments = (6, f"file://{folder}/store")
         mp.start_processes(rank_main, arguments, nprocs=6, start_method="fork")

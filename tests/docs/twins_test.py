@@ -42,19 +42,32 @@ def output_of(python, program):
 
 
 def faults_of(lab, python):
-    program = (lab / "twin.py").read_text(encoding="utf-8")
-    compile(program, str(lab / "twin.py"), "exec")
-    printed = output_of(python, lab / "twin.py") if python else None
+    twin, shown_outputs = lab / "twin.py", set()
+    if not twin.exists():
+        yield f"{twin} is missing: each lab from {FIRST} on has a twin"
+        return
+    program = twin.read_text(encoding="utf-8")
+    try:
+        compile(program, str(twin), "exec")
+    except SyntaxError as error:
+        yield f"{twin}:{error.lineno} does not compile: {error.msg}"
+        return
+    printed = output_of(python, twin) if python else None
     for page in (lab / "README.md", lab / "README.zh-CN.md"):
         folds = FOLD.findall(page.read_text(encoding="utf-8"))
         if len(folds) != 1:
             yield f"{page} has {len(folds)} blocks for twin.py; it needs one"
-        elif folds[0][1] != program:
+            continue
+        _, shown, command, shown_output, _ = folds[0]
+        shown_outputs.add(shown_output)
+        if shown != program:
             yield f"{page} does not show twin.py as it is"
-        elif f"labs/{lab.name}/twin.py" not in folds[0][2]:
+        if f"labs/{lab.name}/twin.py" not in command:
             yield f"{page} does not say how to run labs/{lab.name}/twin.py"
-        elif printed is not None and folds[0][3] != printed:
-            yield f"{page} shows:\n{folds[0][3]}but twin.py prints:\n{printed}"
+        if printed is not None and shown_output != printed:
+            yield f"{page} shows:\n{shown_output}but twin.py prints:\n{printed}"
+    if len(shown_outputs) == 2:
+        yield f"the two handouts of {lab.name} show different outputs of twin.py"
 
 
 def write(lab, python):
