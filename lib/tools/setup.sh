@@ -44,6 +44,10 @@ Slurm|cmd:slurmctld|slurm-wlm|slurm-slurmctld slurm-slurmd|slurm-llnl
 MUNGE|cmd:munged|munge|munge|munge
 PyTorch (torchrun)|cmd:@torch|python3-torch|python3-torch|python-pytorch
 '
+# Only CI's build by clang needs it.
+clang_parts='
+clang >= 16|cmd:@clang|clang-16|clang|clang
+'
 
 compiler='' compiler_note='' cmake_note='' node_note=''
 
@@ -65,6 +69,16 @@ find_compiler() {
       return 0
     fi
     compiler_note=${compiler_note:-"$candidate is ${kind:-not a compiler that works} ${version:-}: distlab needs g++ 12 or clang 16, or newer"}
+  done
+  return 1
+}
+
+has_clang() {
+  local candidate kind version
+  for candidate in clang++-{16,17,18,19,20} clang++; do
+    command -v "$candidate" > /dev/null || continue
+    read -r kind version <<< "$(compiler_kind "$candidate")" || true
+    [[ $kind == clang && $version -ge 16 ]] && return
   done
   return 1
 }
@@ -115,6 +129,7 @@ part_is_missing() { # CHECK HEADERS_MISSING
     cmd:@mpi) ! { command -v mpicxx && command -v mpirun; } > /dev/null && ! [[ ${DIST_MPI:-AUTO} =~ ^([Oo][Ff][Ff]|[Nn][Oo]?|[Ff][Aa][Ll][Ss][Ee]|0)$ ]] ;;
     cmd:@node) ! node_is_new_enough ;;
     cmd:@torch) ! has_torch ;;
+    cmd:@clang) ! has_clang ;;
     cmd:@chromium) ! { command -v chromium || command -v chromium-browser || command -v google-chrome; } > /dev/null ;;
     cmd:*) ! command -v "${1#cmd:}" > /dev/null ;;
     hdr:*) [[ -z $compiler ]] || grep -qxF "${1#hdr:}" <<< "$2" ;;
@@ -193,13 +208,14 @@ explain_missing() { # LINES
   fi
 }
 
-# set_up [--dev] [--slides] [--engines] returns when everything required is installed; otherwise it says what to do and exits with 3.
+# set_up [--dev] [--slides] [--engines] [--clang] returns when everything required is installed; otherwise it says what to do and exits with 3.
 set_up() {
   local required=$required_parts missing wanted privilege
   [[ $(uname -s) == Linux ]] || die 3 "distlab runs on Linux, but this is $(uname -s); on Windows use WSL 2, on a Mac a Linux container"
   [[ " $* " != *' --dev '* ]] || required+=$developer_parts
   [[ " $* " != *' --slides '* ]] || required+=$slides_parts
   [[ " $* " != *' --engines '* ]] || required+=$engine_parts
+  [[ " $* " != *' --clang '* ]] || required+=$clang_parts
   missing=$(missing_parts "$required")
   wanted=$(missing_parts "$optional_parts")
   privilege=$(privilege)

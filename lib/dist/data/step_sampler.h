@@ -19,9 +19,12 @@ struct StepSamplerOptions {
 // goes through the order of a DistributedSampler for one rank; each step takes the next
 // num_replicas * batch_size samples of it, and each rank a run of batch_size among these. So n ranks with
 // batches of b see in each step what one rank with batches of n * b sees. The rest at the end of an
-// epoch is omitted; if the dataset is smaller than a step, samples occur several times.
+// epoch is omitted; if the dataset is smaller than a step, samples occur several times. The order of more
+// than `most_listed` samples is another one, which takes no memory.
 class StepSampler : public Sampler {
  public:
+  static constexpr std::int64_t most_listed = std::int64_t{1} << 24;  // 128 MiB
+
   // Throws Error{invalid_argument} for sizes below 1 and a rank out of range.
   StepSampler(std::int64_t dataset_size, StepSamplerOptions options);
 

@@ -1,37 +1,16 @@
-// Files and UTF-8 first, then the vocabulary, then the blocks.
+// The vocabulary, then the blocks.
 #include "dist/data/text.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
-#include <memory>
 #include <utility>
 
 #include "dist/core/counted.h"
 #include "dist/core/fail.h"
-#include "dist/core/whole_file.h"
+#include "dist/data/text_reader.h"
 
 namespace dist::data {
 namespace {
-
-constexpr std::size_t most_named = 8;  // characters in one message
-
-bool is_continuation(unsigned char byte) { return (byte & 0xC0) == 0x80; }
-
-// The bytes of a character that begins with this one; 0: none does.
-std::size_t length_of(unsigned char first) {
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first < 0xE0) return 2;
-  if (first >= 0xE0 && first < 0xF0) return 3;
-  return first >= 0xF0 && first < 0xF5 ? 4 : 0;
-}
-
-// Too long for its value, half of a surrogate pair, or above the last one.
-bool is_wrong(char32_t character, std::size_t length) {
-  return (length == 3 && character < 0x800) || (length == 4 && character < 0x10000) ||
-         (character >= 0xD800 && character < 0xE000) || character > 0x10FFFF;
-}
 
 void append(std::string& text, char32_t character) {
   const auto tail = [&](int shift) {
@@ -51,75 +30,12 @@ void append(std::string& text, char32_t character) {
   }
 }
 
-// "\"é\", \"ß\" and 3 more"
-std::string named(const std::vector<char32_t>& characters) {
-  std::string text;
-  for (const char32_t character : std::span(characters).first(std::min(most_named, characters.size()))) {
-    if (!text.empty()) text += ", ";
-    text += character < ' ' ? fmt::format("U+{:04X}", static_cast<unsigned>(character))
-                            : fmt::format("\"{}\"", utf8({&character, 1}));
-  }
-  if (characters.size() > most_named) text += fmt::format(" and {} more", characters.size() - most_named);
-  return text;
-}
-
-std::vector<char32_t> distinct(std::vector<char32_t> characters) {
-  std::ranges::sort(characters);
-  const auto again = std::ranges::unique(characters);
-  characters.erase(again.begin(), again.end());
-  return characters;
-}
-
 }  // namespace
 
 std::string read_text(const std::filesystem::path& file) {
-  refuse_device("the text", file);
-  std::error_code ignored;
-  if (std::filesystem::is_fifo(file, ignored))
-    fail(Errc::invalid_argument,
-         "the text {} is a pipe, but it is read more than once; write it to a file first", file.string());
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(file.c_str(), "rbe"), &std::fclose);
-  if (!in) fail_errno(Errc::resource, errno, fmt::format("cannot read the text {}", file.string()));
   std::string text;
-  char part[1 << 16];
-  while (const std::size_t count = std::fread(part, 1, sizeof part, in.get())) text.append(part, count);
-  if (std::ferror(in.get()) != 0)
-    fail_errno(Errc::resource, errno, fmt::format("cannot read the text {}", file.string()));
+  read_text(file, [&text](std::string_view part) { text += part; });
   return text;
-}
-
-std::vector<Token> tokens_of_u16(std::string_view bytes, std::string_view what) {
-  if (bytes.size() % 2 != 0)
-    fail(Errc::invalid_argument,
-         "{} has {} bytes, but each number takes two; is it a file of 16-bit numbers?", what, bytes.size());
-  std::vector<Token> tokens(bytes.size() / 2);
-  for (std::size_t i = 0; i < tokens.size(); ++i)
-    tokens[i] = static_cast<unsigned char>(bytes[2 * i]) | static_cast<unsigned char>(bytes[2 * i + 1]) << 8;
-  return tokens;
-}
-
-std::vector<char32_t> code_points(std::string_view utf8, std::string_view what) {
-  std::vector<char32_t> all;
-  all.reserve(utf8.size());
-  for (std::size_t i = 0; i < utf8.size();) {
-    const auto byte = [&](std::size_t offset) { return static_cast<unsigned char>(utf8[i + offset]); };
-    const std::size_t length = length_of(byte(0));
-    bool good = length > 0 && i + length <= utf8.size();
-    char32_t character = length == 1 ? byte(0) : byte(0) & (0xFFU >> (length + 1));
-    for (std::size_t k = 1; good && k < length; ++k) {
-      good = is_continuation(byte(k));
-      character = character << 6 | (byte(k) & 0x3FU);
-    }
-    if (!good || is_wrong(character, length))
-      fail(Errc::invalid_argument,
-           "{} is not UTF-8: byte {} (0x{:02x}) does not begin a character; save it as UTF-8, or take bytes "
-           "as "
-           "tokens",
-           what, i, byte(0));
-    all.push_back(character);
-    i += length;
-  }
-  return all;
 }
 
 std::string utf8(std::span<const char32_t> code_points) {
@@ -164,29 +80,20 @@ std::vector<Token> Vocabulary::encode_numbers(std::string_view text, std::string
 }
 
 Vocabulary Vocabulary::of_chars(std::string_view text, std::string_view what) {
-  if (text.empty()) fail(Errc::invalid_argument, "{} is empty; there is nothing to learn from it", what);
-  return Vocabulary(distinct(code_points(text, what)));
+  CharacterSet characters(what);
+  characters.add(text);
+  return characters.finish();
 }
 
 std::vector<Token> Vocabulary::encode(std::string_view text, std::string_view what) const {
-  if (is_bytes()) {
-    std::vector<Token> tokens;
-    for (const char byte : text) tokens.push_back(static_cast<unsigned char>(byte));
-    return tokens;
-  }
   if (is_numbers()) return encode_numbers(text, what);
-  const auto characters = code_points(text, what);
-  std::vector<Token> tokens(characters.size());
-  std::vector<char32_t> unknown;
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const auto found = std::ranges::lower_bound(characters_, characters[i]);
-    if (found == characters_.end() || *found != characters[i]) unknown.push_back(characters[i]);
-    tokens[i] = static_cast<Token>(found - characters_.begin());
-  }
-  if (!unknown.empty())
-    fail(Errc::invalid_argument, "{} has characters that are not in the vocabulary: {}", what,
-         named(distinct(std::move(unknown))));
-  return tokens;
+  Encoder encoder(*this, what);
+  encoder.add(text);
+  const TokenList list = encoder.finish();
+  const TokenSpan tokens = list;
+  std::vector<Token> all(tokens.size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = tokens[i];
+  return all;
 }
 
 std::string Vocabulary::decode(std::span<const Token> tokens) const {
@@ -205,12 +112,12 @@ std::string Vocabulary::decode(std::span<const Token> tokens) const {
   return text;
 }
 
-TextSplit split_text(std::span<const Token> tokens) {
+TextSplit split_text(TokenSpan tokens) {
   const std::size_t train = tokens.size() - tokens.size() / 10;
   return {tokens.first(train), tokens.subspan(train)};
 }
 
-TextDataset::TextDataset(std::span<const Token> tokens, TextDatasetOptions options, std::string_view what)
+TextDataset::TextDataset(TokenSpan tokens, TextDatasetOptions options, std::string_view what)
     : tokens_(tokens), options_(options) {
   if (options.context < 1 || options.stride < 1)
     fail(Errc::invalid_argument, "blocks of {}, every {}: both must be at least 1",
@@ -230,11 +137,10 @@ Sample TextDataset::get(std::int64_t index) const {
   if (index < 0 || index >= size())
     fail(Errc::invalid_argument, "there is no block {}; a text of {} has 0 to {}", index,
          counted(size(), "block"), size() - 1);
-  const auto block = tokens_.subspan(static_cast<std::size_t>(index * options_.stride),
-                                     static_cast<std::size_t>(options_.context) + 1);
+  const TokenSpan block = tokens_.subspan(static_cast<std::size_t>(index * options_.stride));
   Sample sample{empty({options_.context}, DType::i64, cpu), empty({options_.context}, DType::i64, cpu)};
-  std::ranges::copy(block.first(block.size() - 1), sample.input.data<std::int64_t>().begin());
-  std::ranges::copy(block.subspan(1), sample.target.data<std::int64_t>().begin());
+  const auto input = sample.input.data<std::int64_t>(), target = sample.target.data<std::int64_t>();
+  for (std::size_t i = 0; i < input.size(); ++i) input[i] = block[i], target[i] = block[i + 1];
   return sample;
 }
 

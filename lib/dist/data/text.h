@@ -1,12 +1,13 @@
 // A text as numbers for a language model: a vocabulary of characters or bytes, and a dataset of blocks.
 //
-//   const auto text = data::read_text("book.txt");
+//   const auto text = data::read_text("book.txt");   // a large one in parts: text_reader.h
 //   const auto vocabulary = data::Vocabulary::of_chars(text, "book.txt");
-//   const auto tokens = vocabulary.encode(text);
+//   const auto tokens = vocabulary.encode(text, "book.txt");
 //   const auto [train, validation] = data::split_text(tokens);
 //   const data::TextDataset blocks(train, {.context = 128});
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -20,17 +21,56 @@ namespace dist::data {
 
 using Token = std::int32_t;  // 0 to Vocabulary::size() - 1
 
+// A view of tokens that take 1, 2 or 4 bytes each.
+class TokenSpan {
+ public:
+  TokenSpan() = default;
+  TokenSpan(std::span<const Token> tokens) : TokenSpan(tokens.data(), tokens.size(), sizeof(Token)) {}
+  TokenSpan(const std::vector<Token>& tokens) : TokenSpan(std::span(tokens)) {}
+  TokenSpan(const void* data, std::size_t size, std::size_t width)
+      : data_(static_cast<const std::byte*>(data)), size_(size), width_(width) {}
+
+  std::size_t size() const { return size_; }
+  Token operator[](std::size_t i) const {
+    std::uint32_t token = 0;
+    for (std::size_t k = width_; k-- > 0;)
+      token = token << 8 | std::to_integer<std::uint32_t>(data_[i * width_ + k]);
+    return static_cast<Token>(token);
+  }
+  TokenSpan first(std::size_t count) const { return {data_, count, width_}; }
+  TokenSpan subspan(std::size_t begin) const { return {data_ + begin * width_, size_ - begin, width_}; }
+
+ private:
+  const std::byte* data_ = nullptr;
+  std::size_t size_ = 0, width_ = 1;  // little endian
+};
+
+// Tokens in as little memory as possible.
+class TokenList {
+ public:
+  // Its tokens are less than `vocabulary_size`, which says how many bytes each takes.
+  explicit TokenList(std::int64_t vocabulary_size = std::int64_t{1} << 31)
+      : width_(vocabulary_size <= 1 << 8    ? 1
+               : vocabulary_size <= 1 << 16 ? 2
+                                            : 4) {}
+
+  void reserve(std::size_t tokens) { bytes_.reserve(tokens * width_); }
+  void push_back(Token token) {
+    for (std::size_t k = 0; k < width_; ++k) bytes_.push_back(static_cast<std::byte>(token >> 8 * k));
+  }
+  std::size_t size() const { return bytes_.size() / width_; }
+  operator TokenSpan() const& { return {bytes_.data(), size(), width_}; }
+  operator TokenSpan() && = delete;  // nothing would be left of it
+
+ private:
+  std::size_t width_;
+  std::vector<std::byte> bytes_;
+};
+
 // All bytes of the file. Throws Error{resource}, which names it, if it cannot be read, and
 // Error{invalid_argument} for a pipe or a device, since every rank reads the text.
 std::string read_text(const std::filesystem::path& file);
 
-// The numbers of a file with two bytes for each, little endian, as nanoGPT's train.bin; `bytes` are its
-// contents. Throws Error{invalid_argument}, which begins with `what`, for a single byte at the end.
-std::vector<Token> tokens_of_u16(std::string_view bytes, std::string_view what);
-
-// The code points of a UTF-8 text. Throws Error{invalid_argument}, whose text begins with `what` and names
-// the first byte that is not UTF-8.
-std::vector<char32_t> code_points(std::string_view utf8, std::string_view what);
 std::string utf8(std::span<const char32_t> code_points);
 
 // Which token stands for which character. A token of bytes is the byte itself; one of numbers, which another
@@ -67,10 +107,10 @@ class Vocabulary {
 };
 
 struct TextSplit {
-  std::span<const Token> train, validation;
+  TokenSpan train, validation;
 };
 // The last tenth is for validation. The tokens must outlive the result.
-TextSplit split_text(std::span<const Token> tokens);
+TextSplit split_text(TokenSpan tokens);
 
 struct TextDatasetOptions {
   std::int64_t context = 128;  // tokens of a sample
@@ -84,13 +124,13 @@ class TextDataset : public Dataset {
  public:
   // The tokens must outlive the dataset. `what` names them in errors: "the training part of book.txt".
   // Throws Error{invalid_argument} for fewer tokens than a block has, and for a context or stride below 1.
-  TextDataset(std::span<const Token> tokens, TextDatasetOptions options, std::string_view what = "the text");
+  TextDataset(TokenSpan tokens, TextDatasetOptions options, std::string_view what = "the text");
 
   std::int64_t size() const override;
   Sample get(std::int64_t index) const override;
 
  private:
-  std::span<const Token> tokens_;
+  TokenSpan tokens_;
   TextDatasetOptions options_;
 };
 

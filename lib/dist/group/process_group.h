@@ -95,8 +95,9 @@ void destroy_process_group(const ProcessGroup& group = {}, Caller at = Caller::h
 // True between init_process_group and destroy_process_group. Does not block.
 bool is_initialized();
 
-// Both are -1 for a non-member of `group`.
+// This rank's number; -1 for a non-member of `group`.
 int get_rank(const ProcessGroup& group = {}, Caller at = Caller::here());
+// The number of ranks; -1 for a non-member of `group`.
 int get_world_size(const ProcessGroup& group = {}, Caller at = Caller::here());
 int get_local_rank(Caller at = Caller::here());  // among the ranks of this host
 // Where this rank's tensors go by default: cuda(get_local_rank() modulo this host's number of GPUs), or the

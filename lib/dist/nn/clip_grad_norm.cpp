@@ -46,11 +46,11 @@ void check_finite(const Gradients& gradients, const Norm& norm) {
       fail(Errc::invalid_argument,
            "clip_grad_norm: the gradient of {} has norm {}, so no step can be taken; look at the loss and "
            "the learning rate of the steps before",
-           gradients.names[i], of_one);
+           gradients.names[i], std::abs(of_one));
   }
   fail(Errc::invalid_argument,
        "clip_grad_norm: the norm of all gradients is {}, although each one's on this rank is finite",
-       norm.item());
+       std::abs(norm.item()));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "dist/core/counted.h"
 #include "dist/core/device/recording.h"
+#include "dist/nn/gpt_flops.h"
 #include "dist/nn/ops.h"
 #include "dist/nn/random.h"
 #include "dist/nn/row_functors.h"
@@ -263,6 +264,27 @@ Tensor GPT::trunk_backward(const Tensor& grad_output) {
     (void)wpe_->backward(of_positions);
   }
   return wte_->backward(grad);
+}
+
+double training_flops_per_token(const GptOptions& o, std::int64_t lora_rank) {
+  struct Layer {
+    std::int64_t in, out;
+  };
+  const std::int64_t kv_width = (o.kv_heads > 0 ? o.kv_heads : o.heads) * (o.width / o.heads);
+  std::vector<Layer> block{{o.width, o.width + 2 * kv_width},
+                           {o.width, o.width},
+                           {o.width, hidden_of(o)},
+                           {hidden_of(o), o.width}};
+  if (o.gated) block.push_back({o.width, hidden_of(o)});
+  double whole = 0, added = 0;
+  for (const auto& [in, out] : block) {
+    whole += static_cast<double>(in * out);
+    added += static_cast<double>(lora_rank * (in + out));
+  }
+  const auto layers = static_cast<double>(o.layers);
+  const double weights = layers * whole + static_cast<double>(o.vocab_size * o.width),
+               attention = 12 * layers * static_cast<double>(o.context * o.width);
+  return (lora_rank > 0 ? 4 : 6) * weights + 6 * layers * added + attention;
 }
 
 }  // namespace dist::nn

@@ -1,9 +1,13 @@
 // distlab start, reset, solution, submit: the one file of a lab that the student edits.
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <sstream>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "dist/core/fail.h"
 #include "dist/core/whole_file.h"
@@ -54,6 +58,30 @@ std::optional<Todo> first_todo(const fs::path& file) {
   return std::nullopt;
 }
 
+// The labs that the handout's line "Prerequisites:" links to: "02", "07".
+std::vector<std::string> prerequisites_of(const Lab& lab) {
+  const std::string page = text_of_file(handout(lab));
+  const auto begin = page.find("**Prerequisites:**");
+  const auto line = page.substr(std::min(begin, page.size()), page.find("\n- ", begin) - begin);
+  std::vector<std::string> numbers;
+  constexpr std::string_view link = "](../";
+  for (auto at = line.find(link); at != line.npos; at = line.find(link, at + 1))
+    if (const auto number = line.substr(at + link.size(), 2);
+        number.find_first_not_of("0123456789") == number.npos)
+      numbers.push_back(number);
+  return numbers;
+}
+
+// "Labs 02, 07; you have not solved 07"
+std::string said_before(const std::vector<std::string>& numbers) {
+  std::vector<std::string> unsolved = numbers;
+  for (const auto& [folder, mine] : read_progress())
+    if (mine.is_solved()) std::erase(unsolved, folder.substr(0, 2));
+  return fmt::format(
+      "{} {}{}", numbers.size() == 1 ? "Lab" : "Labs", fmt::join(numbers, ", "),
+      unsolved.empty() ? "" : fmt::format("; you have not solved {}", fmt::join(unsolved, ", ")));
+}
+
 }  // namespace
 
 int start_lab(const LabOptions& options) {
@@ -63,8 +91,10 @@ int start_lab(const LabOptions& options) {
     dist::fail(dist::Errc::unsupported, "{} is missing; to get the untouched file: ./distlab reset {}",
                from_root(edited_file(*lab)), lab->number);
   const auto todo = first_todo(edited_file(*lab));
-  fmt::print("{}\n\n  read   {}\n  edit   {}\n", styled(Style::bold, lab->title), from_root(handout(*lab)),
-             from_root(edited_file(*lab)));
+  fmt::print("{}\n\n", styled(Style::bold, lab->title));
+  if (const auto before = prerequisites_of(*lab); !before.empty())
+    fmt::print("  after  {}\n", said_before(before));
+  fmt::print("  read   {}\n  edit   {}\n", from_root(handout(*lab)), from_root(edited_file(*lab)));
   if (todo)
     fmt::print("  first  {}\n         {}\n", todo->what, todo->where);
   else

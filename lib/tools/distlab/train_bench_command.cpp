@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "dist/core/counted.h"
 #include "dist/core/fail.h"
 
 #include "distlab/bench/pytorch.h"
@@ -36,13 +35,19 @@ TrainBenchOptions checked(TrainBenchOptions options) {
   return options;
 }
 
-// Both sides have taken the same steps from the same weights, so their losses must agree.
-void check_loss(const TrainBenchOptions& options, double ours, double theirs, int steps) {
-  const double tolerance = options.dtype == "f32" ? 1e-3 : 3e-2;
-  if (!(std::abs(ours - theirs) <= tolerance * std::abs(theirs)))
-    dist::fail(dist::Errc::internal,
-               "after {} PyTorch's loss is {}, but ours is {}: the two do not compute the same",
-               dist::counted(steps, "step"), theirs, ours);
+// From the same weights both sides compute the same loss, and by the gradients of the first step that of the
+// second. Later ones differ by rounding: the ConvNet's update multiplies it by some 30 per step (batch 64,
+// f32 and f64 of PyTorch: 1e-8 of the loss in the first step, 1.5e-6 in the second, 5e-3 in the sixth).
+void check_first_losses(const TrainBenchOptions& options, bench::TrainSteps& ours,
+                        bench::PyTorchTrain& theirs) {
+  const double tolerance = options.dtype == "f32" ? 1e-4 : 3e-2;
+  for (int step = 1; step <= 2; ++step) {
+    const double expected = theirs.train(1).loss, loss = ours.train(1).loss;
+    if (!(std::abs(loss - expected) <= tolerance * std::abs(expected)))
+      dist::fail(dist::Errc::internal,
+                 "in step {} PyTorch's loss is {}, but ours is {}: the two do not compute the same", step,
+                 expected, loss);
+  }
 }
 
 int steps_of_a_turn(const TrainBenchOptions& options, double step) {
@@ -71,17 +76,16 @@ void measure(bench::TrainRun& run) {
   run.model = ours.str();
   run.parameters = ours.parameters();
   std::optional<bench::PyTorchTrain> theirs;
-  constexpr int warm_up_steps = bench::PyTorchTrain::warm_up_steps + 1;
-  double loss = 0;
   if (!run.peer_title.empty()) {
     const auto weights = folder.path() / "weights.safetensors";
     ours.save(weights);
     theirs.emplace(run.options, weights);
-    loss = theirs->train(1).loss;
+    check_first_losses(run.options, ours, *theirs);
     run.blas = theirs->blas();
   }
+  constexpr int warm_up_steps = 5;
+  if (theirs) (void)theirs->train(warm_up_steps);
   const TrainTurn first = ours.train(warm_up_steps);
-  if (theirs) check_loss(run.options, first.loss, loss, warm_up_steps);
   run.steps = steps_of_a_turn(run.options, first.step);
   std::vector<TrainTurn> turns, peers;
   std::vector<double> graphs;

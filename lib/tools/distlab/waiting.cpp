@@ -17,7 +17,7 @@ std::string time_left(std::chrono::duration<double> taken, double share) {
 }
 
 std::string progress_bar(double share) {
-  constexpr int for_figures = 80, least = 8, most = 24;  // columns
+  constexpr int for_figures = 100, least = 8, most = 24;  // columns
   const int width = std::min(terminal_columns() - for_figures, most);
   if (width < least) return "";
   const auto full = static_cast<std::size_t>(std::clamp(share, 0., 1.) * width);

@@ -67,7 +67,8 @@ std::string path(std::string_view kind, const std::string& d, const std::string&
 }
 
 std::string text(std::string_view kind, double x, double y, std::string_view words) {
-  return fmt::format("<text class=\"{}\" x=\"{}\" y=\"{}\">{}</text>\n", kind, tenth(x), tenth(y), words);
+  return fmt::format("<text class=\"{}\" x=\"{}\" y=\"{}\" dy=\".35em\">{}</text>\n", kind, tenth(x),
+                     tenth(y), words);
 }
 
 double x_of(const LanesFrame& frame, double time) {
@@ -99,8 +100,8 @@ class Lanes {
     const int every = std::max(1, static_cast<int>(std::ceil(14 / frame_.row)));
     std::string all;
     for (int rank = 0; rank < trace_.ranks; rank += every)
-      all +=
-          fmt::format("<text class=\"name\" x=\"{}\" y=\"{}\">{}</text>\n", gutter - 8, tenth(y(rank)), rank);
+      all += fmt::format("<text class=\"name\" x=\"{}\" y=\"{}\" dy=\".35em\">{}</text>\n", gutter - 8,
+                         tenth(y(rank)), rank);
     return all;
   }
 

@@ -18,7 +18,7 @@ constexpr double between_runs = 14;
 // As in src/ui/style.css. Programs other than browsers that read SVG do not know light-dark().
 constexpr std::string_view style = R"(
 text{font:14px system-ui,"Segoe UI","DejaVu Sans",sans-serif;fill:#5b606b}
-.name{text-anchor:end;dominant-baseline:central}
+.name{text-anchor:end}
 .paper{fill:#fff}.rail{stroke:#d5d2ca;stroke-width:.5}.call{fill:#efede7}.wait{fill:#c9c5bb}.compute{fill:#d09945}
 .addition{stroke:#139948;stroke-width:1.6}.line{fill:none;stroke:#1f86cd;stroke-width:1.4}
 .lost{stroke:#c22f2f;stroke-width:2;stroke-dasharray:3 2}.thin{stroke-width:.6}
@@ -30,7 +30,7 @@ text{font:14px system-ui,"Segoe UI","DejaVu Sans",sans-serif;fill:#5b606b}
 constexpr std::string_view label_style = R"(
 .box{stroke:#fff;fill:#f0cf96}.second{fill:#d79c4e}.third{fill:#b3c08a}
 .waits{fill:none;stroke:#c22f2f;stroke-width:1.8;stroke-linecap:round}
-.in{font-size:12px;text-anchor:middle;dominant-baseline:central;fill:#1d2026;stroke-width:4px;paint-order:stroke}
+.in{font-size:12px;text-anchor:middle;fill:#1d2026;stroke-width:4px;paint-order:stroke}
 .in0{stroke:#f0cf96}.in1{stroke:#d79c4e}.in2{stroke:#b3c08a}.on{stroke:#fff}
 @media (prefers-color-scheme:dark){.box{stroke:#1f242c;fill:#6b5024}.second{fill:#96702f}.third{fill:#59653a}
 .waits{stroke:#ff8a80}.in{fill:#f2f3f5}.in0{stroke:#6b5024}.in1{stroke:#96702f}.in2{stroke:#59653a}.on{stroke:#1f242c}}

@@ -1,4 +1,4 @@
-// docs_lead_pictures LABS           draws labs/NN_name/lab_NN.svg for every lab
+// docs_lead_pictures LABS           draws labs/NN_name/lab_NN.svg for every lab, and pictures of the handbook
 // docs_lead_pictures --check LABS   compares them with what is there, and looks whether the handouts show
 // them
 #include <algorithm>
@@ -34,6 +34,13 @@ std::vector<Picture> all_pictures() {
   return all;
 }
 
+// What is drawn besides the labs' own pictures.
+struct PageOfHandbook {
+  const char* name;
+  std::string (*drawn)();
+};
+constexpr PageOfHandbook handbook[]{{"sharded", sharded_memory}, {"tensor_parallel", split_matrices}};
+
 // The folders of the labs, by number.
 std::map<std::string, fs::path> folders(const fs::path& labs) {
   std::map<std::string, fs::path> all;
@@ -44,10 +51,10 @@ std::map<std::string, fs::path> folders(const fs::path& labs) {
   return all;
 }
 
-// What is wrong with the handouts of a lab: each must show the picture once, and say what it shows.
-std::string complaints(const fs::path& folder, const std::string& picture) {
+// What is wrong with a page, in either language: each must show the picture once, and say what it shows.
+std::string complaints(const fs::path& folder, const std::string& name, const std::string& picture) {
   std::string all;
-  for (const auto* page : {"README.md", "README.zh-CN.md"}) {
+  for (const auto& page : {name + ".md", name + ".zh-CN.md"}) {
     const auto text = text_of(folder / page);
     const std::regex image("!\\[([^\\]]*)\\]\\(" + picture + "\\)");
     const auto shown = std::distance(std::sregex_iterator(text.begin(), text.end(), image), {});
@@ -61,24 +68,32 @@ std::string complaints(const fs::path& folder, const std::string& picture) {
   return all;
 }
 
+// Writes the picture, or says what is wrong with what is there.
+std::string drawn(const fs::path& file, const std::string& page, const std::string& svg, bool checks) {
+  std::string wrong;
+  if (svg.size() > most_bytes)
+    wrong += fmt::format("{} has {} bytes; at most {}\n", file.string(), svg.size(), most_bytes);
+  if (!checks)
+    write_whole_file(file, svg);
+  else if (text_of(file) != svg)
+    wrong +=
+        fmt::format("{} is not what is drawn today: build/dev/bin/docs_lead_pictures labs\n", file.string());
+  if (checks) wrong += complaints(file.parent_path(), page, file.filename().string());
+  return wrong;
+}
+
 int draw(const fs::path& labs, bool checks) {
   const auto all = all_pictures();
   auto without = folders(labs);
   std::string wrong;
+  for (const auto& [name, picture] : handbook)
+    wrong += drawn(labs / "handbook" / fmt::format("{}.svg", name), name, picture(), checks);
   for (const Picture& picture : all) {
     const auto found = without.find(std::string(picture.lab));
     if (found == without.end()) throw std::runtime_error(fmt::format("there is no lab {}", picture.lab));
     const auto file = found->second / fmt::format("lab_{}.svg", picture.lab);
-    const auto runs = picture.runs();
-    const auto svg = trace::runs_to_svg(runs, picture.options);
-    if (svg.size() > most_bytes)
-      wrong += fmt::format("{} has {} bytes; at most {}\n", file.string(), svg.size(), most_bytes);
-    if (!checks)
-      write_whole_file(file, svg);
-    else if (text_of(file) != svg)
-      wrong += fmt::format("{} is not what its run draws today: build/dev/bin/docs_lead_pictures labs\n",
-                           file.string());
-    if (checks) wrong += complaints(found->second, file.filename().string());
+    const auto svg = picture.drawn ? picture.drawn() : trace::runs_to_svg(picture.runs(), picture.options);
+    wrong += drawn(file, "README", svg, checks);
     without.erase(found);
   }
   for (const auto& [number, folder] : without)

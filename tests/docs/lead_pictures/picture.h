@@ -15,9 +15,21 @@ namespace dist::pictures {
 
 struct Picture {
   std::string_view lab;                 // its number: "03"
-  std::vector<trace::Trace> (*runs)();  // one below the other
+  std::vector<trace::Trace> (*runs)();  // one below the other; null: `drawn` draws it
   trace::SvgOptions options = {};
+  std::string (*drawn)() = nullptr;  // a picture of something else
 };
+
+// Lab 11: the two trees of eight ranks, and what each rank receives by one tree and by two.
+std::string two_trees();
+// Lab 12: the predicted times of 64 ranks over the size of the data, and where the ring overtakes the double
+// tree.
+std::string cost_curves();
+
+// The handbook's page on sharding: the memory of a parameter on one of 8 ranks, by what is divided.
+std::string sharded_memory();
+// The one on tensor parallelism: which rank has which part of each matrix.
+std::string split_matrices();
 
 // In the order of the labs. Each list is one file's.
 const std::vector<Picture>& message_pictures();     // labs 00 to 08

@@ -20,6 +20,17 @@ TEST_F(LabFiles, StartNamesWhatToReadAndTheFirstThingToWrite) {
   EXPECT_TRUE(contains(said, "first  lab 01, part 1: f\n         labs/01_first/first.cpp:2\n")) << said;
 }
 
+TEST_F(LabFiles, StartSaysWhichLabsComeBefore) {
+  EXPECT_FALSE(contains(run({"start", "1"}), "after"));
+  write(
+      "labs/01_first/README.md",
+      "# Lab 01: first\n\n- **Prerequisites:** [Lab 02](../02_a/README.md) (a, see [b](../handbook/b.md)),\n"
+      "  [Lab 07](../07_c/README.md).\n- **Prepares for:** [Lab 09](../09_d/README.md).\n");
+  EXPECT_TRUE(contains(run({"start", "1"}), "  after  Labs 02, 07; you have not solved 02, 07\n"));
+  write(".distlab/progress", "02_a 100 20 2026-11-21 20:31\n");
+  EXPECT_TRUE(contains(run({"start", "1"}), "  after  Labs 02, 07; you have not solved 07\n"));
+}
+
 TEST_F(LabFiles, AnUnknownLabIsOneLine) {
   EXPECT_EQ(run({"start", "7"}, 2),
             "distlab: there is no lab \"7\"; ./distlab list shows all labs, with their numbers\n");

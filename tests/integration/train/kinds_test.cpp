@@ -1,8 +1,10 @@
 // A run without a mesh writes a file, a run on a mesh a folder: each continues from the other's checkpoint as
 // if it had written it, and keeps its kind; texts are written from both.
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -55,6 +57,10 @@ class TrainKinds : public train_test::RunTrain {
     }
   }
 
+  static std::vector<double> in_f64(const dist::Tensor& tensor) {
+    return tensor.to(dist::DType::f64).to_vector<double>();
+  }
+
   std::string text_;
 };
 
@@ -79,6 +85,59 @@ TEST_F(TrainKinds, EachContinuesFromTheOther) {
   }
   expect_equal(weights_of(file), expected);
   expect_equal(weights_of(folder), expected);
+}
+
+// With a learning rate that changes no weight, a step keeps the master weights bit for bit, whoever takes it,
+// and moves the averages of the gradients alike, as far as bf16 computes alike.
+TEST_F(TrainKinds, InBf16EachKeepsTheMasterWeightsOfTheOther) {
+  const Arguments bf16{"--dtype", "bf16"}, still{"--dtype", "bf16", "--lr", "1e-30"};
+  const std::string file = in_folder("file"), folder = in_folder("folder"), copy = in_folder("copy"),
+                    again = in_folder("again");
+  ASSERT_EQ(train("", file, 4, bf16).exit_code, 0);
+  ASSERT_EQ(train("pp=2", folder, 4, bf16).exit_code, 0);
+  const nn::StateDict before = nn::load_safetensors(file);
+  fs::copy(file, again);
+  ASSERT_EQ(train("", again, 5, still).exit_code, 0);
+  const nn::StateDict expected = nn::load_safetensors(again);
+  for (const char* const mesh : {"dp=2", "fsdp=2", "tp=2", "pp=2"}) {
+    fs::copy(file, copy);
+    const auto said = train(mesh, copy, 5, still);
+    ASSERT_EQ(said.exit_code, 0) << mesh << said.output;
+    EXPECT_TRUE(contains(said.output, "continuing after step 4")) << said.output;
+    const nn::StateDict after = nn::load_safetensors(copy);
+    int masters = 0, averages = 0;
+    for (const auto& [name, tensor] : expected) {
+      const auto* const found = nn::find(after, name);
+      ASSERT_TRUE(found) << mesh << name;
+      const auto one = in_f64(tensor), other = in_f64(*found);
+      if (name.ends_with(".master_param") || name.starts_with("model.")) {
+        EXPECT_EQ(one, other) << mesh << name;
+        EXPECT_EQ(in_f64(*nn::find(before, name)), other) << mesh << name;
+        ++masters;
+      } else if (name.ends_with(".exp_avg")) {
+        double most = 0, apart = 0;
+        for (std::size_t i = 0; i < one.size(); ++i) {
+          most = std::max(most, std::abs(one[i]));
+          apart = std::max(apart, std::abs(one[i] - other[i]));
+        }
+        EXPECT_LE(apart, most / 64) << mesh << name;
+        ++averages;
+      }
+    }
+    EXPECT_GT(masters, 20);
+    EXPECT_GT(averages, 10);
+    fs::remove(copy);
+  }
+  const nn::StateDict of_mesh = weights_of(folder);
+  const auto said = train("", folder, 5, still);
+  ASSERT_EQ(said.exit_code, 0) << said.output;
+  EXPECT_TRUE(contains(said.output, "continuing after step 4")) << said.output;
+  const nn::StateDict of_rank = weights_of(folder);
+  ASSERT_EQ(of_rank.size(), of_mesh.size());
+  for (const auto& [name, tensor] : of_mesh)
+    EXPECT_EQ(tensor.to_vector<float>(), nn::find(of_rank, name)->to_vector<float>()) << name;
+  const auto on = train("tp=2", folder, 6, bf16);
+  EXPECT_EQ(on.exit_code, 0) << on.output;
 }
 
 TEST_F(TrainKinds, TextsAreWrittenFromBothWithoutTheData) {
@@ -106,8 +165,9 @@ TEST_F(TrainKinds, WhatDoesNotFitIsRefusedAndLosesNothing) {
     EXPECT_TRUE(contains(said.output, words)) << said.output;
   };
   refused(train("", folder, 5),
-          "is from a run on a mesh in bf16, whose master weights are divided; to resume, add --mesh");
-  refused(train("dp=2", file, 5, {"--dtype", "bf16"}), "a mesh in bf16 continues from a folder");
+          "is from a run in bf16, but this run is in f32; to resume, take --dtype bf16");
+  refused(train("dp=2", file, 5, {"--dtype", "bf16"}),
+          "is from a run in f32, but this run is in bf16; to resume, take --dtype f32");
   fs::create_directories(file + ".parts");
   std::ofstream(file + ".parts/mine") << "kept";
   refused(train("dp=2", file, 5), "is in the way, with \"mine\" in it; move it away");

@@ -1,19 +1,31 @@
 // distlab train --mesh: what is wrong with a mesh or its checkpoint is reported in one line, before any step
 // where possible.
 #include <algorithm>
+#include <cmath>
 #include <fstream>
+#include <limits>
 #include <map>
+#include <regex>
 #include <string>
 #include <tuple>
+#include <utility>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "dist/nn/random.h"
+#include "dist/nn/safetensors.h"
+
+#include "distlab/train/text/mesh_finite.h"
 #include "integration/train/run_train.h"
+#include "support/expect_error.h"
+#include "support/ranks.h"
 
 namespace {
 
 using train_test::Arguments;
 namespace fs = std::filesystem;
+namespace nn = dist::nn;
 
 class TrainMesh : public train_test::RunTrain {
  protected:
@@ -261,6 +273,52 @@ TEST_F(TrainMesh, WeightsThatAreNotFiniteAreNeverSaved) {
     EXPECT_FALSE(contains(bad.output, "-nan")) << bad.output;
     EXPECT_TRUE(saved_in(checkpoint) == before) << mesh;
   }
+}
+
+// An infinite weight of the second block, which with pp=2 is on rank 1.
+TEST_F(TrainMesh, ALossThatIsNotFiniteIsNamedWithItsRankAndLayer) {
+  const auto file = in_folder("file"), bad = in_folder("bad");
+  const Arguments sizes{"--layers", "2", "--heads", "2", "--width", "32", "--context", "16", "--batch", "4"};
+  Arguments alone{DISTLAB_PROGRAM, "train", "--model",      "gpt", "--nproc", "1",
+                  "--steps",       "1",     "--checkpoint", file};
+  alone.insert(alone.end(), sizes.begin(), sizes.end());
+  ASSERT_EQ(run(alone).exit_code, 0);
+  auto saved = nn::load_safetensors(file);
+  for (auto& [name, tensor] : saved)
+    if (name == "model.transformer.h.1.mlp.c_fc.weight")
+      tensor.data<float>()[0] = std::numeric_limits<float>::infinity();
+  for (const auto& [mesh, rank] : {std::pair{"dp=2", '0'}, {"fsdp=2", '0'}, {"tp=2", '0'}, {"pp=2", '1'}}) {
+    nn::save_safetensors(bad, saved);
+    const auto said = small(mesh, {"--resume", "--checkpoint", bad, "--steps", "3"});
+    EXPECT_EQ(said.exit_code, 1) << said.output;
+    EXPECT_TRUE(std::regex_search(
+        said.output,
+        std::regex(fmt::format("the loss of step 2 is (nan|inf); the first layer whose output is not "
+                               "finite is transformer\\.h\\.1\\.mlp\\.c_fc \\(Linear\\([0-9, "
+                               "]+\\)\\) on rank {}; try a smaller --lr than",
+                               rank))))
+        << mesh << said.output;
+    EXPECT_FALSE(contains(said.output, "-nan")) << said.output;
+  }
+}
+
+TEST(MeshFinite, AGradientThatIsNotFiniteIsNamedOnAllRanks) {
+  dist::test::run_ranks(2, [](int rank) {
+    nn::manual_seed(1);
+    dist::HybridGpt gpt({.vocab_size = 8, .context = 8, .layers = 2, .heads = 2, .width = 16},
+                        {.shape = {.pp = 2}});
+    const dist::Tensor tokens = dist::zeros({2, 8}, dist::DType::i64, dist::cpu);
+    (void)gpt.step(tokens, tokens);
+    EXPECT_TRUE(std::isfinite(distlab::clip_finite_on_mesh(1, 0.5, gpt, 1)));
+    if (rank == 1)
+      for (const auto& [name, parameter] : gpt.stages()[0]->named_parameters())
+        if (name == "transformer.h.1.attn.c_proj.weight")
+          parameter->grad.data<float>()[3] = -std::numeric_limits<float>::quiet_NaN();
+    EXPECT_DIST_ERROR(
+        distlab::clip_finite_on_mesh(7, 0.5, gpt, 1), dist::Errc::invalid_argument,
+        "the gradient of transformer.h.1.attn.c_proj.weight on rank 1 at step 7 is not finite, so "
+        "the step is not taken; try a smaller --lr than 0.5");
+  });
 }
 
 }  // namespace

@@ -1,11 +1,15 @@
 // distlab train --model gpt: a small GPT learns the handouts in a second or two.
+#include "dist/data/text.h"
+
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <regex>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
@@ -187,7 +191,10 @@ TEST_F(TrainText, LoraAdaptsTheModelOfAFile) {
 
 TEST_F(TrainText, WritesALineOfJsonForEachStepAndEvaluation) {
   const auto log = in_folder("log.jsonl"), checkpoint = in_folder("gpt");
-  ASSERT_EQ(run(small({"--nproc", "2", "--log", log, "--checkpoint", checkpoint})).exit_code, 0);
+  const auto said =
+      run(small({"--nproc", "2", "--log", log, "--checkpoint", checkpoint, "--peak-flops", "4e9"}));
+  ASSERT_EQ(said.exit_code, 0);
+  EXPECT_TRUE(std::regex_search(said.output, std::regex("[0-9.]+ [MG]FLOP/s, MFU [0-9.]+ %"))) << said.output;
   const auto lines_of = [&] {
     std::vector<nlohmann::json> lines;
     std::ifstream in(log);
@@ -196,8 +203,13 @@ TEST_F(TrainText, WritesALineOfJsonForEachStepAndEvaluation) {
   };
   const auto first = lines_of();
   ASSERT_EQ(first.size(), 12U + 2U);
-  for (const char* name : {"step", "loss", "lr", "grad_norm", "tokens_per_s", "seconds", "memory_mib"})
+  for (const char* name :
+       {"step", "loss", "lr", "grad_norm", "tokens_per_s", "flops_per_s", "mfu", "seconds", "memory_mib"})
     EXPECT_TRUE(first[0].at(name).is_number()) << name;
+  const double flops = first[0].at("flops_per_s").get<double>(), width = 32, context = 16, tokens = 92;
+  const double of_a_token = 6 * (12 * width * width + tokens * width) + 12 * width * context;
+  EXPECT_NEAR(flops, of_a_token * first[0].at("tokens_per_s").get<double>(), 1e-6 * flops);
+  EXPECT_NEAR(first[0].at("mfu").get<double>(), flops / (2 * 4e9), 1e-8 * flops / 8e9) << "two ranks";
   EXPECT_EQ(first[0].at("step"), 1);
   EXPECT_EQ(first.back().at("step"), 12);
   EXPECT_TRUE(first.back().at("validation_loss").is_number());
@@ -274,6 +286,57 @@ TEST_F(TrainText, WhatMakesNoSenseIsOneLineBeforeAnyRankStarts) {
   EXPECT_EQ(images.exit_code, 2);
   EXPECT_TRUE(contains(images.output, "--tied is an option of --model gpt, not of --model convnet"))
       << images.output;
+}
+
+TEST_F(TrainText, WhatEditorsLeaveInATextIsSaid) {
+  const auto text = in_folder("text"), plain = in_folder("plain");
+  std::string lines;
+  for (int i = 0; i < 50; ++i) lines += "a line of it\r\n";
+  std::ofstream(text) << "\xEF\xBB\xBF" << lines;
+  std::erase(lines, '\r');
+  std::ofstream(plain) << lines;
+  for (const char* const tokens : {"chars", "bytes"}) {
+    const auto said = run(small({"--steps", "1", "--tokens", tokens, "--data", text}));
+    EXPECT_EQ(said.exit_code, 0) << said.output;
+    EXPECT_TRUE(contains(said.output, text +
+                                          " begins with a byte order mark and has 50 carriage returns at the "
+                                          "ends of lines, and the model learns to write that too"))
+        << said.output;
+    EXPECT_FALSE(
+        contains(run(small({"--steps", "1", "--tokens", tokens, "--data", plain})).output, "learns to"));
+  }
+  ASSERT_EQ(std::system(fmt::format("sed -i '1s/^\\xEF\\xBB\\xBF//; s/\\r$//' {}", text).c_str()), 0);
+  EXPECT_EQ(content(text), content(plain)) << "the command that it recommends";
+}
+
+// A text is never in memory as a whole: its tokens take a byte each, and the order of its blocks nothing.
+TEST_F(TrainText, ALargeTextTakesLittleMemory) {
+  const auto text = in_folder("text"), log = in_folder("log");
+  constexpr std::size_t mebi = 1 << 20, size = 32 * mebi;
+  std::string lines;
+  for (int i = 0; lines.size() < size; ++i) lines += fmt::format("line {} of a long text\n", i);
+  std::ofstream(text) << lines;
+  const auto said = run(small({"--steps", "1", "--width", "8", "--heads", "1", "--context", "64", "--batch",
+                               "64", "--data", text, "--log", log}));
+  ASSERT_EQ(said.exit_code, 0) << said.output;
+  std::ifstream in(log);
+  std::string line;
+  ASSERT_TRUE(std::getline(in, line));
+  EXPECT_LT(nlohmann::json::parse(line).at("memory_mib").get<double>(), 3. * size / mebi) << line;
+}
+
+// A model of bytes that has learnt nothing writes bytes that are not UTF-8, and those that terminals obey.
+TEST_F(TrainText, BytesThatAreNoTextAreWrittenAsNumbers) {
+  const auto said = run(small({"--steps", "1", "--tokens", "bytes", "--sample", "A rank", "--sample-length",
+                               "400", "--temperature", "5"}));
+  ASSERT_EQ(said.exit_code, 0) << said.output;
+  const auto at = said.output.find("\nA rank");
+  ASSERT_NE(at, said.output.npos) << said.output;
+  const auto sample = said.output.substr(at);
+  EXPECT_TRUE(std::regex_search(sample, std::regex(R"(\\x[89a-f][0-9a-f])"))) << sample;
+  EXPECT_TRUE(std::regex_search(sample, std::regex(R"(\\x[01][0-9a-f])"))) << sample;
+  for (const char byte : sample) EXPECT_TRUE(byte < 0 || byte >= ' ' || byte == '\n' || byte == '\t');
+  EXPECT_NO_THROW((void)dist::data::Vocabulary::of_chars(sample, "the sample")) << "it is UTF-8";
 }
 
 TEST_F(TrainText, ALossThatIsNoNumberIsReportedWithItsLayer) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <regex>
 #include <string>
 #include <thread>
@@ -16,6 +17,7 @@
 #include "dist/data/digits.h"
 #include "dist/nn/safetensors.h"
 
+#include "distlab/train/flop_meter.h"
 #include "integration/train/run_train.h"
 
 namespace {
@@ -36,6 +38,22 @@ class Train : public train_test::RunTrain {
     return all;
   }
 };
+
+// 28 x 28 places of 16 channels, from 1 x 5 x 5 inputs each; 14 x 14 of 32, from 16 x 5 x 5; 10 from 1568.
+// Two operations each, three times: forward, and the gradients of weights and inputs. Images have no
+// gradient.
+TEST(FlopMeter, CountsTheProductsOfTheConvNet) {
+  constexpr double first = 2. * 28 * 28 * 16 * 25, second = 2. * 14 * 14 * 32 * 16 * 25,
+                   last = 2. * 10 * 1568;
+  EXPECT_EQ(distlab::training_flops_per_image(), 2 * first + 3 * (second + last));
+}
+
+TEST(FlopMeter, WritesThreeDigitsAndAUnit) {
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(distlab::FlopMeter(1e3, unknown).text(1234), "1.23 MFLOP/s");
+  EXPECT_EQ(distlab::FlopMeter(1e3, 2e12).text(1e9), "1 TFLOP/s, MFU 50.0 %");
+  EXPECT_EQ(distlab::FlopMeter(1, unknown).text(999.6e9), "1 TFLOP/s");
+}
 
 std::vector<pid_t> children_of(pid_t pid) {
   std::ifstream in(fmt::format("/proc/{0}/task/{0}/children", pid));
@@ -168,6 +186,9 @@ TEST_F(Train, WhatMakesNoSenseIsOneLineBeforeAnyRankStarts) {
   refused({"--resume"}, "add --checkpoint FILE");
   refused({"--dir", folder_}, "--dir is the folder of MNIST");
   refused({"--lr", "nan"}, "--lr is nan; it must be a finite number greater than 0");
+  for (const char* peak : {"0", "-1e9", "5x", "inf", "nan", "mat"})
+    refused({"--peak-flops", peak},
+            std::string(peak) + " is neither a number of FLOP/s, as 2e11 is, nor matmul");
   refused({"--lr", "0"}, "--lr is 0; it must be a finite number greater than 0");
   refused({"--momentum", "inf"}, "--momentum is inf; it must be a finite number, 0 or greater");
   refused({"--backend", "foo"}, "--backend takes one of");

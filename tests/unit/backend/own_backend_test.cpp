@@ -1,49 +1,16 @@
-// A backend of one's own, as a program registers it: it counts the collectives that it passes on to "host".
-#include <atomic>
+// A backend of one's own (counting_backend.h), as a program registers it.
 #include <future>
 
 #include <gtest/gtest.h>
 
-#include "dist/backend/backend.h"
 #include "dist/group/process_group.h"
 
+#include "counting_backend.h"
 #include "support/expect_error.h"
 #include "support/ranks.h"
 
 namespace dist {
 namespace {
-
-std::atomic<int> counted_calls{0};
-
-class CountingBackend final : public Backend {
- public:
-  explicit CountingBackend(const BackendContext& context) : host_(find_backend("host").make(context)) {}
-  std::string_view name() const override { return "counting"; }
-  bool supports(OpKind kind, ReduceOp::Kind op, DType dtype, Device device, std::string* why) const override {
-    return host_->supports(kind, op, dtype, device, why);
-  }
-  int run(const Operation& operation) override {
-    ++counted_calls;
-    return host_->run(operation);
-  }
-  std::shared_ptr<WorkState> submit(Operation operation) override {
-    ++counted_calls;
-    return host_->submit(std::move(operation));
-  }
-  std::vector<std::string> finish() override { return host_->finish(); }
-  std::string algorithm_for(const Operation& operation) const override {
-    return host_->algorithm_for(operation);
-  }
-
- private:
-  const std::unique_ptr<Backend> host_;
-};
-
-const BackendEntry counting{"counting", DeviceType::cpu,
-                            [](std::string* why) { return why ? why->clear() : void(), true; },
-                            [](const BackendContext& context) -> std::unique_ptr<Backend> {
-                              return std::make_unique<CountingBackend>(context);
-                            }};
 
 TEST(OwnBackend, RunsWhatTheProgramCalls) {
   register_backend(counting);

@@ -1,11 +1,13 @@
 #include "dist/data/text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "dist/core/crc32.h"
 #include "dist/data/data_loader.h"
 #include "dist/data/step_sampler.h"
+#include "dist/data/text_reader.h"
 
 #include "support/expect_error.h"
 
@@ -54,9 +57,6 @@ TEST(Vocabulary, OfNumbersWritesThemInDecimal) {
                       "its tokens are numbers from 0 to 299");
   EXPECT_DIST_ERROR((void)numbers.encode(" ", "it"), Errc::invalid_argument, "it has no tokens");
   EXPECT_DIST_ERROR((void)Vocabulary::of_numbers(0), Errc::invalid_argument, "at least 1");
-  EXPECT_EQ(tokens_of_u16(std::string("\x01\x00\xff\xfe", 4), "it"), (Tokens{1, 0xfeff}));
-  EXPECT_DIST_ERROR((void)tokens_of_u16("abc", "it"), Errc::invalid_argument,
-                    "it has 3 bytes, but each number takes two");
 }
 
 TEST(Vocabulary, OfBytesTakesAnything) {
@@ -101,12 +101,59 @@ TEST(Text, OfTheHandoutsNeverChanges) {
   EXPECT_EQ(Vocabulary::of_chars(text, "the handouts").size(), 92);
 }
 
+Tokens in_parts(const Vocabulary& vocabulary, std::string_view text, std::size_t part) {
+  Encoder encoder(vocabulary, "it");
+  for (; !text.empty(); text.remove_prefix(std::min(part, text.size()))) encoder.add(text.substr(0, part));
+  const TokenList list = encoder.finish();
+  const TokenSpan tokens = list;
+  Tokens all;
+  for (std::size_t i = 0; i < tokens.size(); ++i) all.push_back(tokens[i]);
+  return all;
+}
+
+TEST(TextReader, PartsMayEndAnywhere) {
+  const std::string text = "zażółć 你好 𝄞a\n";
+  for (const std::size_t part : {1U, 2U, 3U, 5U, 100U}) {
+    CharacterSet characters("it");
+    for (std::size_t at = 0; at < text.size(); at += part)
+      characters.add(std::string_view(text).substr(at, part));
+    const auto vocabulary = characters.finish();
+    EXPECT_EQ(vocabulary.decode(in_parts(vocabulary, text, part)), text) << part;
+    EXPECT_EQ(in_parts(Vocabulary::of_bytes(), text, part).size(), text.size());
+    const std::string two("\x01\x00\xff\xfe", 4);
+    EXPECT_EQ(in_parts(Vocabulary::of_numbers(1 << 16), two, part), (Tokens{1, 0xfeff})) << part;
+    const auto refused = [&](const std::string& wrong, const char* words) {
+      EXPECT_DIST_ERROR((void)in_parts(vocabulary, wrong, part), Errc::invalid_argument, words);
+    };
+    refused("za\xff", "it is not UTF-8: byte 2 (0xff)");
+    refused("ż\xe4\xbd", "it is not UTF-8: byte 2 (0xe4)");
+    refused("ż\xe4za", "it is not UTF-8: byte 2 (0xe4)");
+    refused("xyz", "it has characters that are not in the vocabulary: \"x\", \"y\"");
+  }
+  EXPECT_DIST_ERROR((void)in_parts(Vocabulary::of_numbers(300), "abc", 2), Errc::invalid_argument,
+                    "it has the number 25185 at 0, but the model has 300 tokens");
+  EXPECT_DIST_ERROR((void)in_parts(Vocabulary::of_numbers(1 << 16), "abc", 2), Errc::invalid_argument,
+                    "it has 3 bytes, but each number takes two");
+}
+
+TEST(TokenList, TakesNoMoreBytesThanItsVocabularyNeeds) {
+  for (const std::int64_t size : {256, 257, 65'536, 65'537, 100'000}) {
+    TokenList list(size);
+    const auto last = static_cast<Token>(size - 1);
+    for (const Token token : {0, last, 1, last}) list.push_back(token);
+    const TokenSpan tokens = TokenSpan(list).subspan(1).first(2);
+    EXPECT_EQ(tokens[0], last);
+    EXPECT_EQ(tokens[1], 1);
+    EXPECT_EQ(list.size(), 4U);
+  }
+}
+
 TEST(Text, LastTenthIsForValidation) {
   const auto tokens = count_to(109);
   const auto [train, validation] = split_text(tokens);
   EXPECT_EQ(train.size(), 99U);
   EXPECT_EQ(validation.size(), 10U);
-  EXPECT_EQ(validation.front(), 99);
+  EXPECT_EQ(validation[0], 99);
 }
 
 TEST(TextDataset, TargetIsTheInputOneTokenLater) {
@@ -158,6 +205,24 @@ TEST(StepSampler, ContinuesAtAnyStep) {
   EXPECT_NE(epoch, before);
   std::ranges::sort(epoch);
   EXPECT_EQ(std::ranges::adjacent_find(epoch), epoch.end()) << "a sample occurs twice in one epoch";
+}
+
+// A large dataset's order takes no memory: a gigabyte of it would be listed otherwise.
+TEST(StepSampler, OrdersALargeDatasetWithoutAList) {
+  constexpr std::int64_t size = StepSampler::most_listed * 8 + 5;
+  const StepSamplerOptions options{.batch_size = 4096, .seed = 1};
+  auto some = steps(size, options, 0, 64), later = steps(size, options, 32, 64);
+  EXPECT_TRUE(std::equal(later.begin(), later.end(), some.begin() + 32 * 4096));
+  for (const auto index : some) ASSERT_TRUE(index >= 0 && index < size);
+  // In each eighth there are as many as chance has it, within five deviations.
+  std::vector<int> counts(8);
+  for (const auto index : some) ++counts[static_cast<std::size_t>(index / (size / 8 + 1))];
+  const double mean = static_cast<double>(some.size()) / 8;
+  for (const int count : counts) EXPECT_NEAR(count, mean, 5 * std::sqrt(mean));
+  std::ranges::sort(some);
+  EXPECT_EQ(std::ranges::adjacent_find(some), some.end()) << "a sample occurs twice in one epoch";
+  EXPECT_NE(steps(size, options, size / 4096, size / 4096 + 1), steps(size, options, 0, 1))
+      << "another epoch";
 }
 
 TEST(StepSampler, ServesADatasetSmallerThanAStep) {

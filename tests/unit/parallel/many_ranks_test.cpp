@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "dist/core/sanitizer.h"
+#include "dist/nn/gpt_flops.h"
+#include "dist/nn/lora.h"
 #include "dist/parallel/context/ring_attention.h"
 #include "dist/parallel/pipeline/costs.h"
 #include "dist/simulate/simulate.h"
@@ -80,6 +82,36 @@ TEST(SimulatedSteps, HoldMoreThanThisMachine) {
 TEST(SimulatedSteps, NeedToKnowHowFastAGpuComputes) {
   const char* const unknown = R"({"intra": {"latency_us": 1, "bandwidth_gb_s": 10}})";
   EXPECT_DIST_ERROR(simulate_step(a_gpt(), {}, {.topology = unknown}), Errc::invalid_argument, "tflops");
+}
+
+nn::GptOptions with_grouped_heads() {
+  nn::GptOptions gpt = a_gpt();
+  gpt.kv_heads = 2, gpt.gated = gpt.rms_norm = gpt.rotary = true, gpt.bias = false, gpt.hidden = 40;
+  return gpt;
+}
+
+// The clock sees what the layers compute: of attention's products only the half that a causal mask leaves,
+// but the scores once more in backward. That is 7 layers context width per token, where the usual count has
+// 12.
+TEST(TrainingFlops, AreThoseOfTheLayers) {
+  for (const nn::GptOptions& gpt : {a_gpt(), with_grouped_heads()}) {
+    constexpr double rate = 1e9;
+    const double charged = simulate_step(gpt, {}, {.rows = 4, .flops = rate}).compute_s * rate,
+                 tokens = 4. * static_cast<double>(gpt.context),
+                 product = static_cast<double>(gpt.layers * gpt.context * gpt.width) * tokens;
+    EXPECT_NEAR(nn::training_flops_per_token(gpt) * tokens, charged + (12 - 7) * product, 1e-6 * charged);
+  }
+}
+
+TEST(TrainingFlops, OfLoraHaveNoGradientOfWhatIsNotTrained) {
+  const nn::GptOptions gpt = with_grouped_heads();
+  nn::GPT model(gpt);
+  nn::add_lora(model, {.rank = 3});
+  double expected = 12. * static_cast<double>(gpt.layers * gpt.context * gpt.width);
+  for (const auto& [name, parameter] : model.named_parameters())
+    if (parameter->value.dim() == 2 && name != "transformer.wte.weight")
+      expected += (parameter->requires_grad() ? 6. : 4.) * static_cast<double>(parameter->value.numel());
+  EXPECT_EQ(nn::training_flops_per_token(gpt, 3), expected);
 }
 
 // In a ring of n ranks a block of keys and values travels while the one before is computed with. What is left

@@ -12,7 +12,6 @@
 #include "dist/group/check_same.h"
 #include "dist/group/diagnosis/compare_copies.h"
 #include "dist/nn/checkpoint.h"
-#include "dist/nn/clip_grad_norm.h"
 #include "dist/parallel/gradient_buckets.h"
 #include "dist/parallel/shard/fully_shard.h"
 #include "dist/parallel/tensor/parallelize.h"
@@ -213,11 +212,11 @@ void HybridGpt::set_step(std::uint64_t seed, std::uint64_t step, std::int64_t ro
   }
 }
 
-double HybridGpt::clip_grad_norm(double max_norm) {
+double HybridGpt::clip_grad_norm(double max_norm, const nn::ClipOptions& options) {
   std::vector<nn::NamedParameter> all;
   for (const auto& stage : stages())
     for (const nn::NamedParameter& named : stage->named_parameters()) all.push_back(named);
-  return nn::clip_grad_norm(all, max_norm);
+  return nn::clip_grad_norm(all, max_norm, options);
 }
 
 Pieces HybridGpt::pieces() {

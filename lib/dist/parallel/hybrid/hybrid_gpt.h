@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "dist/nn/clip_grad_norm.h"
 #include "dist/parallel/checkpoint/pieces.h"
 #include "dist/parallel/context/ring_attention.h"
 #include "dist/parallel/hybrid/hybrid_shape.h"
@@ -63,7 +64,7 @@ class HybridGpt {
   double evaluate(const Tensor& tokens, const Tensor& targets, Caller at = Caller::here());
   void zero_grad() { pipeline_->zero_grad(); }
   // nn::clip_grad_norm() of parameters(): by the norm of the whole model's gradient. Collective.
-  double clip_grad_norm(double max_norm);
+  double clip_grad_norm(double max_norm, const nn::ClipOptions& options = {});
   // Dropout draws by the seed and the number of the step, for `rows` rows per data rank.
   void set_step(std::uint64_t seed, std::uint64_t step, std::int64_t rows);
 

@@ -1,5 +1,8 @@
 // distlab train.
+#include <charconv>
+#include <cmath>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -7,6 +10,7 @@
 #include "distlab/command_line/add_command.h"
 #include "distlab/command_line/values.h"
 #include "distlab/train/ending.h"
+#include "distlab/train/flop_meter.h"
 #include "distlab/train/models.h"
 #include "distlab/train/scheme.h"
 
@@ -18,6 +22,16 @@ const CLI::Validator a_signal(
       return signal_named(text) != 0 ? "" : text + " is not a signal that can be handled; write USR1 or TERM";
     },
     "SIGNAL");
+
+const CLI::Validator a_peak(
+    [](const std::string& text) {
+      double flops = 0;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), flops);
+      const bool is_number = error == std::errc() && end == text.data() + text.size();
+      if (text == matmul_peak || (is_number && std::isfinite(flops) && flops > 0)) return std::string();
+      return text + " is neither a number of FLOP/s, as 2e11 is, nor matmul";
+    },
+    "FLOP/S|matmul");
 
 // The names of schemes or models.
 template <class Entries>
@@ -138,8 +152,10 @@ void add_text_options(CLI::App& command, const Options& options) {
   only_text(command.add_option("--decay-steps", text.decay_steps,
                                "the step from which the learning rate is lowest (default: the last one)"))
       ->check(positive);
-  only_text(command.add_option("--eval-every", text.eval_every,
-                               "steps between validations, which write the checkpoint (default: 100)"))
+  only_text(
+      command.add_option("--eval-every", text.eval_every,
+                         "steps between validations, on the last tenth of the text but at most a million "
+                         "tokens, which write the checkpoint (default: 100)"))
       ->check(positive);
   only_text(
       command.add_option("--sample", text.sample, "after training, write a text that begins with this"));
@@ -248,6 +264,11 @@ void add_train_command(CLI::App& app, int& exit_code) {
       ->add_option("--log", options->log,
                    "file that gets one line of JSON per step and evaluation; with --resume they are appended")
       ->check(a_file);
+  command
+      ->add_option("--peak-flops", options->peak_flops,
+                   "also say the MFU, the share of this many FLOP/s per rank (989e12: bf16 on an H100); "
+                   "matmul: of what matrix products reach on this machine, measured at the beginning")
+      ->check(a_peak);
   command
       ->add_option("--plot", options->plot,
                    "folder for the loss and the step times as SVG; with --mesh for the "

@@ -151,7 +151,7 @@ void expect_same_options(const TrainOptions& options) {
       "--schedule {}\n--micro-batches {}\n--chunks {}\n--sequence-parallel {}\n--recompute {}\n--verify {}\n"
       "--plot {}\n--checkpoint {}\n--sample {}\n--dtype {}\n--lora {}\n--from {}\n--export {}\n"
       "--kv-heads {}\n--hidden {}\n--bias {}\n--rms-norm {}\n--gated {}\n--rotary {}\n--gelu-tanh {}\n"
-      "--norm-eps {}\n--rotary-base {}\n",
+      "--norm-eps {}\n--rotary-base {}\n--peak-flops \"{}\"\n",
       options.model, options.scheme, options.epochs, options.batch_size.value_or(0), options.data,
       options.samples, options.test_samples, options.lr.value_or(0), options.momentum, options.seed,
       options.resume, text.layers, text.heads, text.width, text.context, text.dropout, text.tied, text.tokens,
@@ -159,7 +159,7 @@ void expect_same_options(const TrainOptions& options) {
       text.chunks, text.sequence_parallel, text.recompute, text.verify, !options.plot.empty(),
       !options.checkpoint.empty(), text.sample.has_value(), text.dtype, text.lora, !text.from.empty(),
       !text.export_to.empty(), text.kv_heads, text.hidden, text.bias, text.rms_norm, text.gated, text.rotary,
-      text.gelu_tanh, text.norm_eps, text.rotary_base));
+      text.gelu_tanh, text.norm_eps, text.rotary_base, options.peak_flops));
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
     std::istringstream first(all.front()), other(all[rank]);
     for (std::string a, b; std::getline(first, a) && std::getline(other, b);)

@@ -113,21 +113,16 @@ dist::DType Checkpoint::dtype() const {
 }
 
 void Checkpoint::expect(dist::DType dtype) const {
-  if (setting_or("bf16", 0) != 0)
-    dist::fail(dist::Errc::invalid_argument,
-               "{} is from a run on a mesh in bf16, whose master weights are divided; to resume, add --mesh",
-               file_.string());
-  if (dtype != this->dtype())
+  const auto found = setting_or("bf16", 0) != 0 ? dist::DType::bf16 : this->dtype();
+  if (dtype != found)
     dist::fail(dist::Errc::invalid_argument,
                "{} is from a run in {}, but this run is in {}; to resume, take --dtype {}", file_.string(),
-               dist::name(this->dtype()), dist::name(dtype), dist::name(this->dtype()));
+               dist::name(found), dist::name(dtype), dist::name(found));
 }
 
 void Checkpoint::restore(nn::Module& model) const { model.load_state_dict(this->model()); }
 
-void Checkpoint::restore(nn::Optimizer& optimizer, nn::Module& model) const {
-  if (std::filesystem::is_directory(file_))
-    return dist::load_sharded(file_, dist::pieces_of(optimizer, model));
+void Checkpoint::restore(nn::Optimizer& optimizer) const {
   optimizer.load_state_dict(nn::part(all_, optimizer_part));
 }
 

@@ -49,12 +49,13 @@ class Checkpoint {
   std::string expect(const RunSettings& settings) const;
   // The model's parameters.
   dist::nn::StateDict model() const;
-  // What the model's parameters are in; the second throws for another dtype.
+  // What the model's parameters are in; the second throws unless the run was in this dtype. (A mesh in bf16
+  // has its master weights as parameters.)
   dist::DType dtype() const;
   void expect(dist::DType dtype) const;
   // Throw for another model or optimizer of it.
   void restore(dist::nn::Module& model) const;
-  void restore(dist::nn::Optimizer& optimizer, dist::nn::Module& model) const;
+  void restore(dist::nn::Optimizer& optimizer) const;  // of a file
 
  private:
   std::filesystem::path file_;

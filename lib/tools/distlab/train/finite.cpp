@@ -40,10 +40,15 @@ class Watch final : public nn::ModuleHook {
 
 }  // namespace
 
-std::string first_not_finite(nn::Module& model, const dist::Tensor& input) {
+std::shared_ptr<std::string> watch_outputs(nn::Module& model) {
   const auto first = std::make_shared<std::string>();
   for (const auto& [name, module] : model.named_modules())
     module->add_hook(std::make_shared<Watch>(name.empty() ? "the model" : name, first));
+  return first;
+}
+
+std::string first_not_finite(nn::Module& model, const dist::Tensor& input) {
+  const auto first = watch_outputs(model);
   model.forward(input);
   return *first;
 }

@@ -3,12 +3,16 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "dist/nn/module.h"
 
 namespace distlab {
+
+// From now on, the first layer of the model whose output is not finite is written into the result, as below.
+std::shared_ptr<std::string> watch_outputs(dist::nn::Module& model);
 
 // Runs the model once more and returns the first layer whose output is not finite:
 // "transformer.h.0.attn.c_attn (Linear(128, 384))". Returns an empty text when all outputs are finite. Keeps

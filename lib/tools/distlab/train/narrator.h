@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "distlab/terminal.h"
+#include "distlab/train/flop_meter.h"
 #include "distlab/train/options.h"
 #include "distlab/train/run_log.h"
 
@@ -23,8 +24,11 @@ struct EpochResult {
 // One rank prints; the narrators of all other ranks are silent.
 class Narrator {
  public:
-  Narrator(bool silent, const TrainOptions& options)
-      : silent_(silent), epochs_(options.epochs), log_(silent ? "" : options.log, options.resume) {}
+  Narrator(bool silent, const TrainOptions& options, const FlopMeter& flops_per_image)
+      : silent_(silent),
+        epochs_(options.epochs),
+        flops_(flops_per_image),
+        log_(silent ? "" : options.log, options.resume) {}
 
   // `images` of the epoch were taken before, in a run that this one continues.
   void begin(int epoch, std::int64_t images);
@@ -42,6 +46,7 @@ class Narrator {
   std::int64_t first_ = 0;
   Clock::time_point began_{}, said_{};
   ProgressLine line_;
+  const FlopMeter flops_;
   RunLog log_;
 };
 

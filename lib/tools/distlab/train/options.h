@@ -68,6 +68,8 @@ struct TrainOptions {
   int stop_signal = 0;               // besides SIGTERM, a signal that ends the run early; 0: none
   std::filesystem::path log;         // a line of JSON for each step and evaluation; empty: none
   std::filesystem::path plot;        // a folder for the SVG files; empty: none
+  // FLOP/s that a rank could reach, for the MFU: a number, or "matmul": measured; empty: unknown.
+  std::string peak_flops;
   std::vector<OptionOfModel> given;  // which options were given that only one model has
 };
 

@@ -52,7 +52,8 @@ Trainer::Trainer(const TrainOptions& options)
                          .devices = devices_,
                          .is_one_graph = is_one_graph(options)})),
       ending_(devices_.front()),
-      narrator_(rank_ != 0, options) {
+      narrator_(rank_ != 0, options,
+                {training_flops_per_image(), peak_of_all(options, devices_, dist::DType::f32)}) {
   if (has_gpu_steps(options, *scheme_))
     gpu_steps_.emplace(devices_.front(), [this](const dist::Tensor& inputs, const dist::Tensor& targets) {
       return enqueue_step(inputs, targets);
@@ -87,7 +88,7 @@ void Trainer::resume() {
   first_epoch_ = static_cast<int>(checkpoint.setting("epochs_done"));
   const std::string change = checkpoint.expect(settings(0));
   checkpoint.restore(scheme_->model());
-  checkpoint.restore(scheme_->optimizer(), scheme_->model());
+  checkpoint.restore(scheme_->optimizer());
   if (checkpoint.has(within_epoch)) {
     // The ranks have taken the samples of an epoch in turn, so a number of samples says where they are. Those
     // of a step that would be half done are taken once more.

@@ -19,7 +19,7 @@ std::vector<std::string> arguments(const TrainBenchOptions& options, const std::
   };
   add("layers", options.layers), add("heads", options.heads), add("width", options.width);
   add("context", options.context), add("vocab", options.vocab), add("batch", options.batch_size);
-  add("threads", options.threads), add("warmup", PyTorchTrain::warm_up_steps);
+  add("threads", options.threads), add("warmup", 0);
   return words;
 }
 

@@ -12,13 +12,10 @@ namespace distlab::bench {
 
 class PyTorchTrain {
  public:
-  // It takes some steps at once, as many as `warm_up_steps`.
   PyTorchTrain(const TrainBenchOptions& options, const std::filesystem::path& weights);
   // Throws Error{peer_failed} when the process has ended, or answers something else.
   TrainTurn train(int steps);
   const std::string& blas() const { return blas_; }  // the file that multiplies matrices; after a turn
-
-  static constexpr int warm_up_steps = 5;
 
  private:
   PyTorch python_;

@@ -7,6 +7,11 @@
 #include <random>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "dist/data/utf8.h"
+
+#include "distlab/results/text.h"
 #include "distlab/train/checkpoint.h"
 #include "distlab/train/text/text_data.h"
 #include "distlab/train/text/text_model.h"
@@ -50,14 +55,30 @@ std::vector<data::Token> generate(nn::GPT& model, std::vector<data::Token> token
   return tokens;
 }
 
+namespace {
+
+// Bytes that are not UTF-8, as tokens that are bytes may be, become \xNN, and so does what a terminal would
+// obey.
+std::string printable(std::string_view bytes) {
+  std::string text;
+  for (std::size_t length = 0; !bytes.empty(); bytes.remove_prefix(std::max<std::size_t>(length, 1))) {
+    length = data::utf8_detail::first_of(bytes).length;
+    text += length > 0 ? std::string(bytes.substr(0, length))
+                       : fmt::format("\\x{:02x}", static_cast<unsigned char>(bytes.front()));
+  }
+  return clean(text);
+}
+
+}  // namespace
+
 std::string sample_text(nn::GPT& model, const data::Vocabulary& vocabulary, const TrainOptions& options,
                         dist::Device device) {
   const Sampling sampling{.length = options.text.sample_length,
                           .temperature = options.text.temperature,
                           .top_k = options.text.top_k,
                           .seed = options.seed};
-  return vocabulary.decode(
-      generate(model, vocabulary.encode(*options.text.sample, "the prompt"), sampling, device));
+  return printable(vocabulary.decode(
+      generate(model, vocabulary.encode(*options.text.sample, "the prompt"), sampling, device)));
 }
 
 std::string use_without_training(const TrainOptions& options) {

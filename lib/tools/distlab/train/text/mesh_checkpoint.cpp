@@ -35,12 +35,14 @@ dist::Pieces MeshTrainer::run_state() const {
 
 dist::Pieces MeshTrainer::state() { return joined(model_.pieces(), model_.pieces(optimizer_)); }
 
+OnMesh MeshTrainer::on_mesh() { return {model_, optimizer_, gpt_, dtype_of(options_.text)}; }
+
 void MeshTrainer::save() {
   const auto more = state_of(text_.vocabulary);
   RunSettings all = with_sizes(settings());
   if (!is_in_file_) return dist::save_sharded(options_.checkpoint, joined(state(), run_pieces(all, more)));
   all.erase("bf16");
-  save_as_file(options_.checkpoint, {model_, optimizer_, gpt_}, all, more);
+  save_as_file(options_.checkpoint, on_mesh(), all, more);
 }
 
 // Beside those that a resumed run must have: what a run without a mesh says, too.
@@ -55,18 +57,14 @@ RunSettings MeshTrainer::with_sizes(RunSettings all) const {
 void MeshTrainer::resume_from_file() {
   const Checkpoint checkpoint(options_.checkpoint);
   expect_setting(options_.checkpoint, "lora", lora_of(checkpoint), 0);
-  if (dtype_of(options_.text) == dist::DType::bf16)
-    dist::fail(dist::Errc::invalid_argument,
-               "{} is a file, and a mesh in bf16 continues from a folder; leave --dtype or --mesh out",
-               options_.checkpoint.string());
-  checkpoint.expect(dist::DType::f32);
+  checkpoint.expect(dtype_of(options_.text));
   expect_variant(options_.checkpoint, gpt_, [&](const std::string& name, std::int64_t usual) {
     return checkpoint.setting_or(name, usual);
   });
   RunSettings wanted = with_sizes(settings());
   wanted.erase("bf16");
   const std::string change = checkpoint.expect(wanted);
-  restore_from_file(checkpoint, {model_, optimizer_, gpt_});
+  restore_from_file(checkpoint, on_mesh());
   done_.data<std::int64_t>()[0] = checkpoint.setting("steps_done");
   if (!change.empty()) narrator_.say(change);
   say_resumed();

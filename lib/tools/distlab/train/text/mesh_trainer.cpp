@@ -12,12 +12,14 @@
 #include "dist/data/sampler.h"
 #include "dist/group/process_group.h"
 #include "dist/nn/cross_entropy.h"
+#include "dist/nn/gpt_flops.h"
 #include "dist/nn/random.h"
 
 #include "distlab/file_text.h"
 #include "distlab/terminal.h"
 #include "distlab/train/finite.h"
 #include "distlab/train/text/generate.h"
+#include "distlab/train/text/mesh_finite.h"
 #include "distlab/train/text/step_timeline.h"
 #include "distlab/train/text/text_model.h"
 #include "distlab/train/text/text_schedule.h"
@@ -53,7 +55,9 @@ MeshTrainer::MeshTrainer(const TrainOptions& options)
                                .num_replicas = model_.data_ranks(),
                                .rank = model_.data_rank(),
                                .seed = options.seed}),
-      narrator_(dist::get_rank() != 0, options, model_.data_ranks() * batch_size_ * options_.text.context) {
+      narrator_(
+          dist::get_rank() != 0, options, model_.data_ranks() * batch_size_ * options_.text.context,
+          {nn::training_flops_per_token(gpt_), peak_of_all(options, {dist::cpu}, dtype_of(options_.text))}) {
   if (options.text.steps > 0 && !options.text.verify) (void)validation_rows();  // or throws
   if (!options.plot.empty()) memory_.emplace(model_);
   if (dist::get_rank() == 0 && !options.plot.empty()) check_output_folder("--plot", options.plot);
@@ -76,6 +80,7 @@ void MeshTrainer::run() {
       dist::counted(gpt_.layers, "layer"), dist::counted(gpt_.heads, "head"), gpt_.width, gpt_.context,
       dist::parse_hybrid_shape(options_.text.mesh).str(), static_cast<double>(elements) / 1e6));
   if (!about_.empty()) narrator_.say(about_);
+  if (!text_.about.empty()) narrator_.say(text_.about);
   if (options_.text.verify) return verify();
   auto& done = done_.data<std::int64_t>()[0];
   const std::int64_t every = options_.text.eval_every;
@@ -141,15 +146,9 @@ double MeshTrainer::train_step(const data::Batch& batch) {
   optimizer_.set_lr(text_lr(options_, done++));
   model_.zero_grad();
   const double loss = model_.step(batch.inputs, batch.targets);
-  if (!std::isfinite(loss))
-    dist::fail(dist::Errc::invalid_argument, "the loss of step {} is {}; try a smaller --lr than {}", done,
-               std::abs(loss), options_.lr.value_or(optimizer_.lr()));
-  grad_norm_ = model_.clip_grad_norm(text_most_norm);
-  if (!std::isfinite(grad_norm_))
-    dist::fail(
-        dist::Errc::invalid_argument,
-        "the norm of the gradient of step {} is {}, so the step is not taken; try a smaller --lr than {}",
-        done, std::abs(grad_norm_), options_.lr.value_or(optimizer_.lr()));
+  const double lr = options_.lr.value_or(optimizer_.lr());
+  expect_finite_on_mesh(loss, done, lr, model_, batch);
+  grad_norm_ = clip_finite_on_mesh(done, lr, model_, text_most_norm);
   optimizer_.step();
   if (is_drawn) {
     memory_->update();

@@ -15,6 +15,7 @@
 #include "distlab/train/checkpoint.h"
 #include "distlab/train/ending.h"
 #include "distlab/train/options.h"
+#include "distlab/train/text/other_kind.h"
 #include "distlab/train/text/step_memory.h"
 #include "distlab/train/text/step_narrator.h"
 #include "distlab/train/text/text_data.h"
@@ -48,6 +49,7 @@ class MeshTrainer {
   RunSettings settings() const;
   dist::Pieces run_state() const;
   dist::Pieces state();
+  OnMesh on_mesh();
   void save();
   void draw_step();
   void use();  // --sample and --export

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "dist/core/fail.h"
 #include "dist/group/process_group.h"
@@ -23,14 +26,35 @@ namespace {
 struct Whole {
   nn::GPT model;
   nn::AdamW optimizer;
-  explicit Whole(const nn::GptOptions& gpt)
-      : model(gpt), optimizer(nn::decay_groups(model.parameters()), text_adamw) {}
+  explicit Whole(const OnMesh& run)
+      : model(run.gpt), optimizer(nn::decay_groups(model.parameters()), text_adamw) {
+    model.to(run.dtype);
+  }
 };
 
 dist::Pieces pieces_of(const OnMesh& run) {
   dist::Pieces all = run.model.pieces(), more = run.model.pieces(run.optimizer);
   std::ranges::move(more, std::back_inserter(all));
   return all;
+}
+
+// All of a run without a mesh, as a mesh has it: in bf16, its parameters are the f32 master weights.
+dist::Pieces as_on_mesh(nn::Module& model, nn::Optimizer& optimizer) {
+  constexpr std::string_view of_optimizer = "optimizer.", master = "optimizer.master_param.";
+  dist::Pieces all = dist::all_pieces_of(model, optimizer);
+  const auto is_master = [&](const dist::Piece& piece) { return piece.name.starts_with(master); };
+  if (std::ranges::none_of(all, is_master)) return all;
+  std::erase_if(all, [&](const dist::Piece& piece) { return !piece.name.starts_with(of_optimizer); });
+  for (dist::Piece& piece : all)
+    if (is_master(piece)) piece.name.erase(0, master.size());
+  return all;
+}
+
+// After what as_on_mesh() returns has been filled.
+void round_masters(const nn::Optimizer& optimizer) {
+  for (std::size_t i = 0; i < optimizer.parameters().size(); ++i)
+    if (const auto* const weight = nn::find(optimizer.state_dict(), fmt::format("{}.master_param", i)))
+      optimizer.parameters()[i]->value.copy_(weight->to(dist::DType::bf16));
 }
 
 // A folder for one save, in which nothing else may be.
@@ -56,10 +80,10 @@ class Parts {
   const fs::path path_;
 };
 
-void write(const fs::path& file, const fs::path& parts, const nn::GptOptions& gpt,
-           const RunSettings& settings, const nn::StateDict& more) {
-  Whole whole(gpt);
-  dist::load_sharded(parts, dist::all_pieces_of(whole.model, whole.optimizer));
+void write(const fs::path& file, const fs::path& parts, const OnMesh& run, const RunSettings& settings,
+           const nn::StateDict& more) {
+  Whole whole(run);
+  restore_from_folder(parts, whole.model, whole.optimizer);
   save_checkpoint(file, whole.model, whole.optimizer, settings, more);
 }
 
@@ -76,9 +100,14 @@ dist::Pieces run_pieces(const RunSettings& settings, const nn::StateDict& more) 
 
 void save_as_folder(const fs::path& folder, nn::Module& model, nn::Optimizer& optimizer,
                     const dist::Pieces& run) {
-  dist::Pieces all = dist::all_pieces_of(model, optimizer);
+  dist::Pieces all = as_on_mesh(model, optimizer);
   all.insert(all.end(), run.begin(), run.end());
   dist::save_sharded(folder, all);
+}
+
+void restore_from_folder(const fs::path& folder, nn::Module& model, nn::Optimizer& optimizer) {
+  dist::load_sharded(folder, as_on_mesh(model, optimizer));
+  round_masters(optimizer);
 }
 
 void save_as_file(const fs::path& file, const OnMesh& run, const RunSettings& settings,
@@ -88,7 +117,7 @@ void save_as_file(const fs::path& file, const OnMesh& run, const RunSettings& se
   std::string problem;
   if (dist::get_rank() == 0) {
     try {
-      write(file, parts.path(), run.gpt, settings, more);
+      write(file, parts.path(), run, settings, more);
     } catch (const std::exception& error) {
       problem = error.what();
     }
@@ -98,10 +127,10 @@ void save_as_file(const fs::path& file, const OnMesh& run, const RunSettings& se
 }
 
 void restore_from_file(const Checkpoint& checkpoint, const OnMesh& run) {
-  Whole whole(run.gpt);
+  Whole whole(run);
   checkpoint.restore(whole.model);
-  checkpoint.restore(whole.optimizer, whole.model);
-  const dist::Pieces all = dist::all_pieces_of(whole.model, whole.optimizer);
+  checkpoint.restore(whole.optimizer);
+  const dist::Pieces all = as_on_mesh(whole.model, whole.optimizer);
   for (const dist::Piece& piece : pieces_of(run)) {
     std::int64_t copied = 0;
     for (const dist::Piece& from : all)

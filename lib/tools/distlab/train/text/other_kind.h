@@ -14,15 +14,19 @@ namespace distlab {
 // The settings of a run, and what else it keeps, as pieces: "run.NAME".
 dist::Pieces run_pieces(const RunSettings& settings, const dist::nn::StateDict& more);
 
-// For a run without a mesh. Every rank must call it.
+// For a run without a mesh; in bf16 a mesh has its master weights as parameters. Every rank must call both.
 void save_as_folder(const std::filesystem::path& folder, dist::nn::Module& model,
                     dist::nn::Optimizer& optimizer, const dist::Pieces& run);
 
-// A run on a mesh, in f32.
+void restore_from_folder(const std::filesystem::path& folder, dist::nn::Module& model,
+                         dist::nn::Optimizer& optimizer);
+
+// A run on a mesh.
 struct OnMesh {
   dist::HybridGpt& model;
   dist::nn::Optimizer& optimizer;
   const dist::nn::GptOptions& gpt;
+  dist::DType dtype;
 };
 // Every rank must call it. FILE.parts is a folder in the meantime; rank 0 has the whole model and optimizer.
 void save_as_file(const std::filesystem::path& file, const OnMesh& run, const RunSettings& settings,

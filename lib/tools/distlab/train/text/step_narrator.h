@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "distlab/terminal.h"
+#include "distlab/train/flop_meter.h"
 #include "distlab/train/options.h"
 #include "distlab/train/run_log.h"
 
@@ -22,10 +23,12 @@ struct StepResult {
 // One rank's narrator prints; the narrators of all other ranks are silent.
 class StepNarrator {
  public:
-  StepNarrator(bool silent, const TrainOptions& options, std::int64_t tokens_per_step)
+  StepNarrator(bool silent, const TrainOptions& options, std::int64_t tokens_per_step,
+               const FlopMeter& flops_per_token)
       : silent_(silent),
         steps_(options.text.steps),
         tokens_per_step_(tokens_per_step),
+        flops_(flops_per_token),
         log_(silent ? "" : options.log, options.resume) {}
 
   // Training begins, or continues after a validation, when this many steps are done.
@@ -45,6 +48,7 @@ class StepNarrator {
   std::int64_t first_ = 0;
   Clock::time_point began_{}, said_{};
   ProgressLine line_;
+  const FlopMeter flops_;
   RunLog log_;
 };
 

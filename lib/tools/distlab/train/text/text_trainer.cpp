@@ -10,6 +10,7 @@
 #include "dist/group/process_group.h"
 #include "dist/nn/adam.h"
 #include "dist/nn/clip_grad_norm.h"
+#include "dist/nn/gpt_flops.h"
 #include "dist/nn/random.h"
 #include "dist/parallel/checkpoint/sharded_checkpoint.h"
 
@@ -66,7 +67,9 @@ TextTrainer::TextTrainer(const TrainOptions& options)
                          .bucket_bytes = ddp_text_bucket_bytes,
                          .is_one_graph = is_one_graph(options)})),
       ending_(device_),
-      narrator_(rank_ != 0, options, ranks_ * batch_size_ * options_.text.context) {
+      narrator_(rank_ != 0, options, ranks_ * batch_size_ * options_.text.context,
+                {nn::training_flops_per_token(gpt_, options_.text.lora),
+                 peak_of_all(options, {device_}, dtype_of(options_.text))}) {
   if (has_gpu_steps(options, *scheme_))
     gpu_steps_.emplace(device_, [this](const dist::Tensor& inputs, const dist::Tensor& targets) {
       return enqueue_step(inputs, targets);
@@ -94,6 +97,7 @@ StepResult TextTrainer::run() {
                               model().str(), static_cast<double>(elements) / 1e6, gpt_.vocab_size,
                               data::split_text(text_.tokens).train.size()));
     if (!about_.empty()) narrator_.say(about_);
+    if (!text_.about.empty()) narrator_.say(text_.about);
     if (trained < elements)
       narrator_.say(fmt::format("training {} of {} parameters: LoRA of rank {} beside the model of {}",
                                 trained, elements, options_.text.lora, options_.text.from.string()));
@@ -213,9 +217,11 @@ RunSettings TextTrainer::settings() const {
 
 void TextTrainer::save() {
   const auto& file = options_.checkpoint;
-  if (is_in_folder_)
-    return save_as_folder(file, model(), scheme_->optimizer(),
-                          run_pieces(settings(), state_of(text_.vocabulary)));
+  if (is_in_folder_) {
+    RunSettings all = settings();
+    all.insert({"bf16", dtype_of(options_.text) == dist::DType::bf16 ? 1 : 0});
+    return save_as_folder(file, model(), scheme_->optimizer(), run_pieces(all, state_of(text_.vocabulary)));
+  }
   if (rank_ == 0)
     save_checkpoint(file, model(), scheme_->optimizer(), settings(), state_of(text_.vocabulary));
 }
@@ -236,8 +242,12 @@ void TextTrainer::resume() {
   });
   const std::string change = checkpoint.expect(settings());
   checkpoint.expect(dtype_of(options_.text));
-  checkpoint.restore(model());
-  checkpoint.restore(scheme_->optimizer(), model());
+  if (is_in_folder_) {
+    restore_from_folder(options_.checkpoint, model(), scheme_->optimizer());
+  } else {
+    checkpoint.restore(model());
+    checkpoint.restore(scheme_->optimizer());
+  }
   done_ = checkpoint.setting("steps_done");
   narrator_.say(fmt::format("continuing after step {}, from {}", done_, options_.checkpoint.string()));
   if (!change.empty()) narrator_.say(change);
