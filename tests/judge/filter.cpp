@@ -81,7 +81,6 @@ constexpr int harmless[] = {
     SYS_recvmsg,
     SYS_shutdown,
     SYS_getsockopt,
-    SYS_setsockopt,
     SYS_getsockname,
     SYS_getpeername,
     // threads, signals to itself, time
@@ -233,6 +232,15 @@ void add_calls_with_conditions(Program& program, const void* command) {
   program.of(SYS_socketpair, [&] {
     program.load_argument(0);
     program.allow_if_equal(AF_UNIX);
+  });
+  // How long it waits for them; not how much they hold, which would be memory beyond its limit.
+  program.of(SYS_setsockopt, [&] {
+    program.load_argument(1);
+    program.if_equal(SOL_SOCKET, [&] {
+      program.load_argument(2);
+      for (const int option : {SO_RCVTIMEO, SO_SNDTIMEO, SO_LINGER})
+        program.allow_if_equal(static_cast<std::uint32_t>(option));
+    });
   });
   // A limit may be asked for, not set.
   program.of(SYS_prlimit64, [&] {

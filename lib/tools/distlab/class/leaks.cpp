@@ -19,7 +19,8 @@ std::string essence(const std::string& line) {
   std::string text;
   for (std::string word; words >> word;) text += (text.empty() ? "" : " ") + word;
   const auto letters = std::ranges::count_if(text, [](unsigned char c) { return std::isalnum(c) != 0; });
-  const bool is_common = letters < fewest_letters || text.starts_with("#include") || text.starts_with("//");
+  const bool is_common = letters < fewest_letters || text.starts_with("#include") || text.starts_with("//") ||
+                         text.starts_with("namespace ");
   return is_common ? "" : text;
 }
 

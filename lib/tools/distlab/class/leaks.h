@@ -14,8 +14,8 @@ struct Leak {
 };
 
 // Returns the files of `tree` that contain three consecutive lines of one of the `secrets` that none of the
-// `known` files contains; one leak per file. Only lines with words count, without includes and comments;
-// indentation does not matter.
+// `known` files contains; one leak per file. Only lines with words count, without includes, namespaces and
+// comments; indentation does not matter.
 std::vector<Leak> find_leaks(const std::filesystem::path& tree,
                              const std::vector<std::filesystem::path>& secrets,
                              const std::vector<std::filesystem::path>& known);
