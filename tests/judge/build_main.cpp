@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
   try {
     const auto built =
         judge::build_submission({.build = argv[2], .root = argv[1], .file = argv[3]}, argv[4], argv[5]);
-    return say({{"isolation", name(built.isolation)}, {"work_ms", work_ms()}}, 0);
+    return say({{"isolation", name(built.isolation)}, {"work_ms", work_ms()}, {"note", built.note}}, 0);
   } catch (const judge::Refused& refused) {
     return say({{"refused", refused.what()}, {"log", refused.log}}, 1);
   } catch (const std::exception& error) {

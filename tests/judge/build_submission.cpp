@@ -42,7 +42,7 @@ std::string replaced(const std::string& part, const std::string& by, std::string
 // One submission on its way, in a folder of its own.
 class Build {
  public:
-  Build(const Lab& lab, std::string text) : lab_(lab), kit_(kit_of(lab)) {
+  Build(const Lab& lab, const std::string& text) : lab_(lab), kit_(kit_of(lab)) {
     std::ofstream(source_) << text;
     look_for_solutions();
     fs::permissions(source_, fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read);
@@ -180,7 +180,8 @@ void Build::refuse_what_cannot_start() {
 }  // namespace
 
 BuiltRunner build_submission(const Lab& lab, const fs::path& handed_in, const fs::path& into) {
-  Build build(lab, take_submission(handed_in, lab.file));
+  const auto taken = take_submission(handed_in, lab.file);
+  Build build(lab, taken.text);
   build.refuse_what_does_not_compile();
   build.refuse_foreign_parts();
   build.refuse_what_does_not_link();
@@ -188,7 +189,7 @@ BuiltRunner build_submission(const Lab& lab, const fs::path& handed_in, const fs
   fs::copy_file(build.program(), program, fs::copy_options::overwrite_existing);
   fs::permissions(program, fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
                                fs::perms::others_read | fs::perms::others_exec);
-  return {program, build.isolation()};
+  return {program, build.isolation(), taken.note};
 }
 
 }  // namespace judge

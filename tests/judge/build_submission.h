@@ -13,6 +13,7 @@ namespace judge {
 struct BuiltRunner {
   std::filesystem::path program;
   Isolation isolation = Isolation::limits;  // the weakest of its steps
+  std::string note = {};                    // of Taken (submission.h)
 };
 
 // `into`: a folder that is kept, for the program. Throws Refused (submission.h) when it is the submission's

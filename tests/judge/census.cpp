@@ -18,6 +18,16 @@ namespace judge {
 namespace fs = std::filesystem;
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+// A file of proc(5), as far as it fits in `buffer`: a process may go at any moment.
+template <std::size_t size>
+std::string_view text_of(const fs::path& path, std::array<char, size>& buffer) {
+  const dist::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const auto got = ::read(file.get(), buffer.data(), buffer.size());
+  return {buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
+}
+
 // What proc(5) calls stat, of a process or of a thread.
 struct Stat {
   char state = '-';
@@ -28,9 +38,7 @@ struct Stat {
 // A process that has gone has no state.
 Stat stat_of(const fs::path& folder) {
   std::array<char, 1024> buffer{};
-  const dist::UniqueFd file(::open((folder / "stat").c_str(), O_RDONLY | O_CLOEXEC));
-  const auto got = ::read(file.get(), buffer.data(), buffer.size());  // it may go at any moment
-  const std::string text(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  const std::string text(text_of(folder / "stat", buffer));
   const auto name_end = text.rfind(')');  // a process may call itself what it likes
   if (name_end == text.npos) return {};
   std::istringstream fields(text.substr(name_end + 1));
@@ -55,13 +63,52 @@ void for_each_in(const fs::path& folder, See see) {
   }
 }
 
-bool has_thread_awake(const fs::path& process, std::string_view states, pid_t but = 0) {
+// Calls see(number, folder, the states in which it is awake) for each thread until that returns false. A
+// thread of this process that waits for a disk is awake, too.
+template <class See>
+void for_each_thread(const std::vector<pid_t>& processes, See see) {
+  bool go_on = true;
+  const auto in = [&](const fs::path& process, std::string_view awake) {
+    for_each_in(process / "task", [&](pid_t thread, const fs::path& folder) {
+      if (go_on) go_on = see(thread, folder, awake);
+    });
+  };
+  in("/proc/self", "RD");
+  for (const pid_t process : processes) in(fs::path("/proc") / std::to_string(process), "R");
+}
+
+bool has_thread_awake(const std::vector<pid_t>& processes) {
   bool found = false;
-  for_each_in(process / "task", [&](pid_t thread, const fs::path& folder) {
-    if (found || thread == but) return;
-    found = states.find(stat_of(folder).state) != states.npos;
+  for_each_thread(processes, [&](pid_t thread, const fs::path& folder, std::string_view awake) {
+    found = thread != ::gettid() && awake.find(stat_of(folder).state) != awake.npos;
+    return !found;
   });
   return found;
+}
+
+using Clocks = std::map<pid_t, std::chrono::nanoseconds>;
+
+Clocks ran_by(const std::vector<pid_t>& processes) {
+  Clocks ran;
+  for_each_thread(processes, [&](pid_t thread, const fs::path& folder, std::string_view) {
+    std::array<char, 128> buffer{};
+    std::istringstream fields{std::string(text_of(folder / "schedstat", buffer))};
+    long long worked = 0, waited = 0;
+    if (fields >> worked >> waited) ran[thread] = std::chrono::nanoseconds(worked + waited);
+    return true;
+  });
+  return ran;
+}
+
+std::chrono::nanoseconds sum_between(const Clocks& earlier, const Clocks& later, pid_t but = 0) {
+  std::chrono::nanoseconds sum{0};
+  for (const auto& [thread, ran] : later) {
+    const auto before = earlier.find(thread);
+    const bool is_new =
+        before == earlier.end() || before->second > ran;  // or has the number of one that has ended
+    if (thread != but) sum += is_new ? ran : ran - before->second;
+  }
+  return sum;
 }
 
 }  // namespace
@@ -75,16 +122,27 @@ Census census_of(const std::vector<pid_t>& processes) {
     }
     return false;
   };
-  Census census;
+  std::vector<pid_t> theirs;
   long ticks = 0;
-  census.is_awake = has_thread_awake("/proc/self", "RD", ::gettid());
   for (const auto& [number, stat] : all) {
     if (!belongs(number)) continue;
     ticks += stat.ticks;
-    census.is_awake = census.is_awake || has_thread_awake(fs::path("/proc") / std::to_string(number), "R");
+    theirs.push_back(number);
   }
-  census.worked = std::chrono::milliseconds(ticks * 1000 / ::sysconf(_SC_CLK_TCK));
+  Census census{.worked = std::chrono::milliseconds(ticks * 1000 / ::sysconf(_SC_CLK_TCK))};
+  census.is_awake = has_thread_awake(theirs);
+  census.ran = ran_by(theirs);
+  if (census.is_awake) return census;
+  const auto began = Clock::now();
+  census.is_awake = has_thread_awake(theirs);
+  const auto took = Clock::now() - began;
+  const auto meanwhile = sum_between(census.ran, ran_by(theirs), ::gettid());
+  census.is_awake = census.is_awake || meanwhile >= took / 2 || has_thread_awake(theirs);
   return census;
+}
+
+std::chrono::nanoseconds ran_between(const Census& earlier, const Census& later) {
+  return sum_between(earlier.ran, later.ran);
 }
 
 }  // namespace judge

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "judge/outcome.h"
@@ -15,6 +16,13 @@ std::uint64_t hash(std::string_view text) {  // FNV-1a: the same on every machin
   std::uint64_t value = 14695981039346656037ULL;
   for (const unsigned char byte : text) value = (value ^ byte) * 1099511628211ULL;
   return value;
+}
+
+// " (and so ranks 1, 2)" of {0, 1, 2}.
+std::string alike(const std::vector<std::size_t>& ranks) {
+  if (ranks.size() == 1) return "";
+  return fmt::format(" (and so rank{} {})", ranks.size() == 2 ? "" : "s",
+                     fmt::join(ranks.begin() + 1, ranks.end(), ", "));
 }
 
 // The first lines a rank printed, as an appendix to a failure.
@@ -53,10 +61,22 @@ bool has_completed(const Outcome& outcome, std::string_view who) {
   return false;
 }
 
+// Ranks that ended alike are named together, with the first one.
 bool all_completed(const std::vector<Outcome>& outcomes) {
+  const auto are_alike = [](const Outcome& one, const Outcome& other) {
+    return one.fault == other.fault && one.how_it_ended == other.how_it_ended && one.output == other.output;
+  };
   bool all = true;
   for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
-    all = has_completed(outcomes[rank], fmt::format("rank {}", rank)) && all;
+    const Outcome& outcome = outcomes[rank];
+    if (outcome.completed && outcome.fault.empty()) continue;
+    all = false;
+    std::vector<std::size_t> ranks;
+    for (std::size_t other = 0; other < outcomes.size(); ++other) {
+      const bool has_failed = !outcomes[other].completed || !outcomes[other].fault.empty();
+      if (has_failed && are_alike(outcome, outcomes[other])) ranks.push_back(other);
+    }
+    if (ranks.front() == rank) has_completed(outcome, fmt::format("rank {}{}", rank, alike(ranks)));
   }
   return all;
 }

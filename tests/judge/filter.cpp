@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/close_range.h>
 #include <linux/filter.h>
 #include <linux/futex.h>
 #include <linux/seccomp.h>
@@ -46,7 +47,6 @@ constexpr int harmless[] = {
     SYS_pwrite64,
     SYS_lseek,
     SYS_close,
-    SYS_close_range,
     SYS_dup,
     SYS_dup3,
     SYS_fstat,
@@ -81,7 +81,6 @@ constexpr int harmless[] = {
     SYS_recvmsg,
     SYS_shutdown,
     SYS_getsockopt,
-    SYS_setsockopt,
     SYS_getsockname,
     SYS_getpeername,
     // threads, signals to itself, time
@@ -199,11 +198,19 @@ class Program {
 
 // The calls that are allowed with some arguments only.
 void add_calls_with_conditions(Program& program, const void* command) {
-  // Threads, and nothing else that is new; not clone3, whose arguments no filter sees.
+  // Threads, and nothing else that is new; not clone3, whose arguments no filter sees. All have the same
+  // table of descriptors: a limit holds for each table.
   program.of(SYS_clone, [&] {
     program.load_argument(0);
-    program.mask(CLONE_THREAD | CLONE_VFORK);
-    program.allow_if_equal(CLONE_THREAD);
+    constexpr std::uint32_t shared = CLONE_THREAD | CLONE_FS | CLONE_FILES;
+    program.mask(shared | CLONE_VFORK | CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
+                 CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET);
+    program.allow_if_equal(shared);
+  });
+  program.of(SYS_close_range, [&] {
+    program.load_argument(2);
+    program.mask(~std::uint32_t{CLOSE_RANGE_CLOEXEC});
+    program.allow_if_equal(0);
   });
   // To wait for its own threads, and to wake them. Others than private ones are the same to all processes
   // that have a file mapped, and all ranks have the program's. pthread_join waits by such a one for a thread
@@ -225,6 +232,15 @@ void add_calls_with_conditions(Program& program, const void* command) {
   program.of(SYS_socketpair, [&] {
     program.load_argument(0);
     program.allow_if_equal(AF_UNIX);
+  });
+  // How long it waits for them; not how much they hold, which would be memory beyond its limit.
+  program.of(SYS_setsockopt, [&] {
+    program.load_argument(1);
+    program.if_equal(SOL_SOCKET, [&] {
+      program.load_argument(2);
+      for (const int option : {SO_RCVTIMEO, SO_SNDTIMEO, SO_LINGER})
+        program.allow_if_equal(static_cast<std::uint32_t>(option));
+    });
   });
   // A limit may be asked for, not set.
   program.of(SYS_prlimit64, [&] {

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
+#include <linux/close_range.h>
 #include <linux/futex.h>
 #include <nlohmann/json.hpp>
 #include <sched.h>
@@ -81,6 +82,13 @@ Json break_out(const Json& task) {
       can([&] { return ::open(task.at("program").get<std::string>().c_str(), O_WRONLY); });
   found["a process"] = can([] { return ::fork(); });
   found["a process by vfork"] = can_call(SYS_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, 0, 0, 0, 0);
+  found["a thread with descriptors of its own"] =
+      can_call(SYS_clone, CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD, 0, 0, 0, 0);
+  found["descriptors of its own"] = can_call(SYS_close_range, 100, 101, CLOSE_RANGE_UNSHARE);
+  found["a larger socket"] = can([] {
+    const int bytes = 1 << 20;
+    return ::setsockopt(judge::channel_fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+  });
   found["another program"] = can([&] {
     char* const nothing[] = {nullptr};
     return ::execve(task.at("program").get<std::string>().c_str(), nothing, nothing);

@@ -1,14 +1,20 @@
 #include "judge/numbers.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
+
+#include "dist/sim/never_written.h"
 
 namespace judge {
 
@@ -36,6 +42,36 @@ std::string difference(const Numbers& expected, const Numbers& got) {
   const auto at = std::ranges::mismatch(expected, got).in1 - expected.begin();
   const auto i = static_cast<std::size_t>(at);
   return fmt::format("element {} is {} and not {}", i, got[i], expected[i]);
+}
+
+namespace {
+
+template <class T>
+T filled_with_never_written() {
+  std::array<unsigned char, sizeof(T)> bytes{};
+  bytes.fill(dist::sim::never_written);
+  return std::bit_cast<T>(bytes);
+}
+
+// As close as a number of six digits is.
+bool is_never_written(double number) {
+  constexpr double rounding = 5e-6;
+  const auto is = [&](double filled) { return std::abs(number - filled) <= rounding * std::abs(filled); };
+  return is(filled_with_never_written<double>()) || is(filled_with_never_written<float>()) ||
+         is(static_cast<double>(filled_with_never_written<std::int64_t>())) ||
+         is(filled_with_never_written<std::int32_t>());
+}
+
+}  // namespace
+
+std::string with_never_written(std::string text) {
+  for (auto at = text.find('-'); at != text.npos; at = text.find('-', at + 1)) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), number);
+    if (error != std::errc{} || !is_never_written(number)) continue;
+    return text.insert(static_cast<std::size_t>(end - text.data()), " (never written)");
+  }
+  return text;
 }
 
 }  // namespace judge

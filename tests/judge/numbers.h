@@ -22,4 +22,8 @@ std::string text(const Numbers& numbers);  // "{1, 2, 3}", long ones shortened
 // The first one: "element 2 is 5 and not 7", or "3 elements and not 4".
 std::string difference(const Numbers& expected, const Numbers& got);
 
+// The text, with "(never written)" after the first number that a new tensor of a simulated run has
+// (dist/sim/never_written.h), however it is printed.
+std::string with_never_written(std::string text);
+
 }  // namespace judge

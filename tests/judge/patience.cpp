@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -60,21 +61,24 @@ bool Patience::is_used_up(const std::vector<pid_t>& processes, const std::functi
   const auto before = work_by(CLOCK_THREAD_CPUTIME_ID);
   Census census = census_of(processes);
   looking_ += work_by(CLOCK_THREAD_CPUTIME_ID) - before;
+  const auto passed = std::chrono::duration_cast<std::chrono::nanoseconds>(now - looked_);
+  const auto at_rest = passed - ran_between(before_, census);
   if (!census.is_awake && owed_ < most_owed && owes && owes()) {
     census.is_awake = true;
-    owed_ += std::chrono::duration_cast<Milliseconds>(now - looked_);
+    // On a busy machine they wait for this program, and this program for a processor.
+    const auto rested = std::clamp(at_rest, std::chrono::nanoseconds(0), std::chrono::nanoseconds(period_));
+    owed_ += std::chrono::duration_cast<Milliseconds>(rested);
   }
   // If a look comes late, the time before it counts as sleep only if the processes slept at both ends and did
-  // no work in between.
-  const bool was_asleep = !before_.is_awake && before_.worked == census.worked;
-  if (!census.is_awake)
-    asleep_ += was_asleep ? std::chrono::duration_cast<Milliseconds>(now - looked_) : period_;
+  // next to nothing in between; otherwise as much of it as there is between two looks.
+  const bool was_asleep = !before_.is_awake && before_.worked == census.worked && at_rest > passed / 2;
+  if (!census.is_awake) asleep_ += was_asleep ? std::chrono::duration_cast<Milliseconds>(passed) : period_;
   looked_ = now;
   next_ = next_look();
-  before_ = census;
+  before_ = std::move(census);
   if (asleep_ >= most_asleep_)
     why_ = fmt::format("had not finished after {:.1f} s of sleep", seconds(asleep_));
-  else if (census.worked >= most_work_)
+  else if (before_.worked >= most_work_)
     why_ = fmt::format("had not finished after {:.1f} s of work (a loop that does not end?)",
                        seconds(most_work_));
   else if (own_work() >= most_own_work_)
@@ -85,7 +89,7 @@ bool Patience::is_used_up(const std::vector<pid_t>& processes, const std::functi
     throw Trouble(
         fmt::format("after {:.0f} s the graded processes have had {:.1f} s of a processor, and no rest: this "
                     "machine is too busy",
-                    seconds(wall_), seconds(census.worked)));
+                    seconds(wall_), seconds(before_.worked)));
   return !why_.empty();
 }
 

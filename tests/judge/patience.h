@@ -32,6 +32,8 @@ class Patience {
   // What it has seen so far of work and of sleep, even while this program owed something; and what this
   // program has worked until now.
   Milliseconds spent() const;
+  // Whether sleep has used it up, which only a clock can measure.
+  bool has_slept_too_long() const { return !why_.empty() && 2 * asleep_ >= spent(); }
   // "had not finished after 10.0 s of work"; empty as long as it is not used up.
   const std::string& why() const { return why_; }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "judge/numbers.h"
 #include "judge/progress.h"
 #include "judge/trouble.h"
 
@@ -50,7 +51,7 @@ std::string message_of(const testing::TestPartResult& part) {
   if (text.starts_with(noise)) text.remove_prefix(noise.size());
   while (text.ends_with('\n')) text.remove_suffix(1);
   const auto* kind = part.skipped() ? "skipped: " : "";
-  if (text.size() <= enough) return fmt::format("{}{}", kind, text);
+  if (text.size() <= enough) return with_never_written(fmt::format("{}{}", kind, text));
   return fmt::format("{}{}... ({} bytes)", kind, text.substr(0, enough), text.size());
 }
 
@@ -75,12 +76,14 @@ Report::Report(const std::string& path, std::uint64_t seed, std::string_view iso
 }
 
 void Report::OnTestProgramStart(const testing::UnitTest& tests) {
-  const bool is_first = progress().ended == 0;  // otherwise a test has ended its process, and we go on
+  // Otherwise a test has ended its process, or is tried again, and we go on.
+  const bool is_first = progress().ended == 0 && !progress().is_second_try;
   if (is_first) write({{"planned", tests.test_to_run_count()}});
 }
 
 void Report::OnTestEnd(const testing::TestInfo& test) {
   const auto& result = *test.result();
+  if (result.Failed() && is_to_be_repeated()) return;
   const bool is_todo = !property(result, "todo").empty();
   Json line{{"suite", test.test_suite_name()},
             {"name", test.name()},

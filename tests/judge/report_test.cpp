@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 
 #include "judge/exam.h"
+#include "judge/numbers.h"
 #include "judge/progress.h"
 #include "judge/team.h"
 #include "judge/trouble.h"
@@ -54,6 +55,16 @@ TEST(Answer, DISABLED_of_another_form) {
 TEST(Answer, DISABLED_out_of_range) {
   judge::worth(4, 1);
   throw std::out_of_range("sample 7 of 5");
+}
+TEST(Slept, DISABLED_passes_alone) {
+  judge::worth(4, 2);
+  judge::progress().has_slept_too_long = true;
+  EXPECT_TRUE(judge::progress().is_second_try);
+}
+TEST(Slept, DISABLED_fails_again) {
+  judge::worth(4, 2);
+  judge::progress().has_slept_too_long = true;
+  ADD_FAILURE() << "again";
 }
 TEST(Broken, DISABLED_by_an_answer) {
   judge::worth(4, 2);
@@ -127,6 +138,28 @@ TEST(Report, has_a_line_for_each_test_and_a_last_one) {
 TEST(Report, says_once_how_many_tests_there_will_be_even_if_one_breaks_its_process) {
   EXPECT_EQ(run_samples("Sample.*").planned, std::vector{4});
   EXPECT_EQ(run_samples("Broken.*:Sample.DISABLED_passes").planned, std::vector{3});
+}
+
+// What only a clock can measure may be the machine's.
+TEST(Report, a_test_whose_run_slept_too_long_is_tried_again_after_all_others) {
+  const auto run = run_samples("Slept.*:Sample.DISABLED_passes");
+  EXPECT_EQ(run.planned, std::vector{3});
+  ASSERT_EQ(run.lines.size(), 5U);
+  EXPECT_EQ(run.lines[1].at("name"), "DISABLED_passes");
+  EXPECT_EQ(run.lines[2].at("result"), "passed") << "DISABLED_passes_alone";
+  EXPECT_EQ(run.lines[3].at("messages"), Json::array({"again"}));
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_EQ(run_samples("Slept.DISABLED_passes_alone").exit_code, 0);
+}
+
+TEST(Report, names_what_was_never_written) {
+  EXPECT_EQ(judge::with_never_written("element 2 is -26711958 and not 7"),
+            "element 2 is -26711958 (never written) and not 7");
+  EXPECT_EQ(judge::with_never_written(fmt::format("got {:.6g}", -1.363115719988382e+57)),
+            "got -1.36312e+57 (never written)");
+  EXPECT_EQ(judge::with_never_written("{-2, -3} -3761688987579986997"),
+            "{-2, -3} -3761688987579986997 (never written)");
+  EXPECT_EQ(judge::with_never_written("-26000000, rank-1"), "-26000000, rank-1");
 }
 
 TEST(Report, says_what_is_wrong_and_nothing_else) {

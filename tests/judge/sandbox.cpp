@@ -8,10 +8,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <grp.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -226,17 +228,30 @@ std::string_view name(Isolation isolation) {
   __builtin_unreachable();
 }
 
+// JUDGE_ISOLATION: the only way to confine that is tried, besides limits, which are always there.
+std::optional<Isolation> asked_isolation() {
+  const char* const asked = std::getenv("JUDGE_ISOLATION");
+  if (asked == nullptr || *asked == '\0') return std::nullopt;
+  std::vector<std::string_view> known;
+  for (const auto isolation : {Isolation::bubblewrap, Isolation::user_id, Isolation::limits}) {
+    if (name(isolation) == asked) return isolation;
+    known.push_back(name(isolation));
+  }
+  throw Trouble(
+      fmt::format("JUDGE_ISOLATION is \"{}\"; it must be one of {}", asked, fmt::join(known, ", ")));
+}
+
 Isolation weaker(Isolation one, Isolation other) { return std::max(one, other); }
 
 Confined confine(const Command& command, const Limits& limits) {
   static std::map<Argv, Confined> known;
+  const auto asked = asked_isolation();
   const Stage* const stage = command.is_graded ? &stage_of(command, limits.writes_files) : nullptr;
   const auto [entry, is_new] = known.try_emplace(in_bubblewrap(command, stage, limits, by_user));
   Confined& confined = entry->second;
-  const char* const asked = std::getenv("JUDGE_ISOLATION");
   for (const Confined& way : is_new ? ways(command, stage, limits) : std::vector<Confined>{}) {
     const bool is_last = way.isolation == Isolation::limits;
-    if (!is_last && ((asked && name(way.isolation) != asked) || !works(way, command))) continue;
+    if (!is_last && ((asked && way.isolation != *asked) || !works(way, command))) continue;
     confined = way;
     break;
   }

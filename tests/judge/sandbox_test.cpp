@@ -169,6 +169,18 @@ TEST(Sandbox, ends_with_its_grader_whatever_stands_still_in_it) {
   }
 }
 
+TEST(Sandbox, is_not_chosen_by_a_mistyped_name) {
+  ::setenv("JUDGE_ISOLATION", "bublewrap", 1);
+  std::string why;
+  try {
+    judge::confine(judge::Command{.argv = {"/usr/bin/true"}}, {});
+  } catch (const judge::Trouble& trouble) {
+    why = trouble.what();
+  }
+  ::unsetenv("JUDGE_ISOLATION");
+  EXPECT_EQ(why, "JUDGE_ISOLATION is \"bublewrap\"; it must be one of bubblewrap, user_id, limits");
+}
+
 // A usual hardening of /tmp, for which a submission is not to blame.
 TEST(Sandbox, is_none_where_nothing_can_be_executed) {
   const judge::ScratchFolder scratch;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <sstream>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,7 +27,7 @@ constexpr std::uintmax_t most_bytes = 512 << 10;  // of the file; a long solutio
 constexpr std::uintmax_t most_zip_bytes = 64 << 20;
 constexpr int deepest = 6;
 constexpr std::size_t most_entries = 20'000;  // of a folder, before it is given up
-constexpr std::size_t most_named = 100;       // files of that name in a zip; and what is unpacked of it
+constexpr std::size_t most_named = 100;       // files of that name; and what is unpacked of a zip
 const fs::path unpacker = JUDGE_CMAKE, unpacker_prefix = unpacker.parent_path().parent_path();
 
 template <class... Values>
@@ -92,24 +93,42 @@ std::string read(const fs::path& path) {
 
 int depth(const fs::path& path) { return static_cast<int>(std::distance(path.begin(), path.end())); }
 
-// Among paths relative to `folder`: the one that is meant.
-std::optional<fs::path> choose(const std::vector<fs::path>& all, const fs::path& file,
-                               const fs::path& folder) {
-  std::vector<fs::path> named;
-  for (const auto& path : all) {
-    if (path == file) return path;
-    if (path.filename() == file.filename()) named.push_back(path);
-  }
-  std::ranges::stable_sort(named, {}, depth);
+std::size_t todos_in(std::string_view text) {
+  constexpr std::string_view todo = "DIST_TODO(";
+  std::size_t todos = 0;
+  for (auto at = text.find(todo); at != text.npos; at = text.find(todo, at + todo.size())) ++todos;
+  return todos;
+}
+
+// Of the files of that name, by paths relative to `folder`: the one that is meant.
+std::optional<Taken> choose(const std::vector<fs::path>& named, const fs::path& file,
+                            const fs::path& folder) {
   if (named.empty()) return std::nullopt;
-  for (std::size_t i = 1; i < named.size() && depth(named[i]) == depth(named[0]); ++i)
-    if (read(folder / named[i]) != read(folder / named[0]))
-      refuse("there are {} and {}; hand in one", named[0].string(), named[i].string());
-  return named[0];
+  if (named.size() > most_named)
+    refuse("there are {} files {}; hand in one", named.size(), file.filename().string());
+  struct Candidate {
+    fs::path path;
+    std::string text;
+    std::tuple<std::size_t, bool, int> order;
+  };
+  std::vector<Candidate> all;
+  for (const auto& path : named) {
+    auto text = read(folder / path);
+    const std::tuple order(todos_in(text), path != file, depth(path));
+    all.push_back({path, std::move(text), order});
+  }
+  std::ranges::stable_sort(all, {}, &Candidate::order);
+  const auto& first = all.front();
+  const auto other = std::ranges::find_if(all, [&](const auto& one) { return one.text != first.text; });
+  if (other == all.end()) return Taken{first.text};
+  if (other->order == first.order)
+    refuse("there are {} and {}; hand in one", first.path.string(), other->path.string());
+  return Taken{first.text, fmt::format("{} was graded, and not {}; hand in one file", first.path.string(),
+                                       other->path.string())};
 }
 
 enum class Zips : std::uint8_t { looked_into, left_out };
-std::string from_folder(const fs::path& folder, const fs::path& file, Zips looks);
+Taken from_folder(const fs::path& folder, const fs::path& file, Zips looks);
 
 // Matches sources in all folders of a zip: their names may have characters that mean something in a pattern.
 const char* const any_source = "*.[cC][pP][pP]";
@@ -208,7 +227,7 @@ bool is_encrypted(const fs::path& zip, const std::string& name) {
   return false;
 }
 
-std::string from_zip(const fs::path& handed_in, const fs::path& file) {
+Taken from_zip(const fs::path& handed_in, const fs::path& file) {
   Errand errand({.in_all = Milliseconds(10'000), .output_bytes = 1 << 20, .file_bytes = most_bytes + 1});
   const ScratchFolder packed, unpacked;
   const auto zip = open_copy(handed_in, packed.path());
@@ -236,7 +255,7 @@ std::string from_zip(const fs::path& handed_in, const fs::path& file) {
   return from_folder(unpacked.path(), file, Zips::left_out);  // they could be in each other without an end
 }
 
-std::string from_folder(const fs::path& folder, const fs::path& file, Zips looks) {
+Taken from_folder(const fs::path& folder, const fs::path& file, Zips looks) {
   std::vector<fs::path> files, others, zips;
   fs::path closed;
   std::size_t entries = 0;
@@ -264,18 +283,18 @@ std::string from_folder(const fs::path& folder, const fs::path& file, Zips looks
   }
   // The file could be in there, unless it is at its own place.
   if (!closed.empty() && std::ranges::find(files, file) == files.end()) expect_open(closed);
-  if (const auto chosen = choose(files, file, folder)) return read(folder / *chosen);
+  if (const auto chosen = choose(files, file, folder)) return *chosen;
   std::ranges::sort(zips);
   if (zips.size() == 1) return from_zip(zips[0], file);
   if (zips.size() > 1)
     refuse("there are {} and {}; hand in one", zips[0].filename().string(), zips[1].filename().string());
-  if (others.size() == 1) return read(others[0]);
+  if (others.size() == 1) return {read(others[0])};
   refuse("{} was not handed in", file.filename().string());
 }
 
 }  // namespace
 
-std::string take_submission(const fs::path& handed_in, const fs::path& file) {
+Taken take_submission(const fs::path& handed_in, const fs::path& file) {
   std::error_code none;
   const auto status = fs::status(handed_in, none);
   if (status.type() == fs::file_type::not_found) refuse("there is no file or folder {}", handed_in.string());
@@ -285,7 +304,7 @@ std::string take_submission(const fs::path& handed_in, const fs::path& file) {
   if (is_zip(handed_in)) return from_zip(handed_in, file);
   if (is_called_zip(handed_in))
     refuse("{} is not a zip file, or it is damaged", handed_in.filename().string());
-  return read(handed_in);
+  return {read(handed_in)};
 }
 
 }  // namespace judge

@@ -66,7 +66,7 @@ class Submission : public testing::Test {
   }
   std::string refusal(const fs::path& handed_in) const {
     try {
-      return "taken: " + judge::take_submission(handed_in, wanted);
+      return "taken: " + judge::take_submission(handed_in, wanted).text;
     } catch (const judge::Refused& refused) {
       return refused.what();
     } catch (const std::runtime_error& trouble) {
@@ -114,20 +114,29 @@ TEST_F(Submission, AnErrandHasOneLimitForAllItsCommands) {
 
 TEST_F(Submission, IsTheFileItself) {
   write("anything.cpp", "int x;\r\n");
-  EXPECT_EQ(judge::take_submission(here / "anything.cpp", wanted), "int x;\r\n");
+  EXPECT_EQ(judge::take_submission(here / "anything.cpp", wanted).text, "int x;\r\n");
 }
 
 TEST_F(Submission, IsFoundInAFolder) {
   write("labs/03_send_recv/send_recv.cpp", "right");
   write("send_recv.cpp", "another");
   write("labs/04_isend_irecv/isend_irecv.cpp", "not asked for");
-  EXPECT_EQ(judge::take_submission(here, wanted), "right");
+  EXPECT_EQ(judge::take_submission(here, wanted).text, "right");
 }
 
 TEST_F(Submission, IsTheOuterOneOfSeveral) {
   write("mine/send_recv.cpp", "outer");
   write("mine/old/send_recv.cpp", "inner");
-  EXPECT_EQ(judge::take_submission(here, wanted), "outer");
+  EXPECT_EQ(judge::take_submission(here, wanted).text, "outer");
+}
+
+TEST_F(Submission, IsNotTheStarterBesideWhatWasWritten) {
+  write("labs/03_send_recv/send_recv.cpp", "DIST_TODO(\"a\"); DIST_TODO(\"b\");");
+  write("mine/send_recv.cpp", "written; DIST_TODO(\"b\");");
+  const auto taken = judge::take_submission(here, wanted);
+  EXPECT_EQ(taken.text, "written; DIST_TODO(\"b\");");
+  EXPECT_EQ(taken.note,
+            "mine/send_recv.cpp was graded, and not labs/03_send_recv/send_recv.cpp; hand in one file");
 }
 
 TEST_F(Submission, OfTwoAlikeNeitherIsTaken) {
@@ -143,8 +152,8 @@ TEST_F(Submission, TheOnlySourceMayHaveAnotherName) {
     write(std::string("mine/") + name, name);
     write("mine/._send_recv (1).cpp", "what macOS adds");
     write("mine/notes.txt", "");
-    EXPECT_EQ(judge::take_submission(here / "mine", wanted), name);
-    EXPECT_EQ(judge::take_submission(zip("mine.zip", "mine"), wanted), name);
+    EXPECT_EQ(judge::take_submission(here / "mine", wanted).text, name);
+    EXPECT_EQ(judge::take_submission(zip("mine.zip", "mine"), wanted).text, name);
     fs::remove_all(here / "mine");
     fs::remove(here / "mine.zip");
   }
@@ -160,16 +169,16 @@ TEST_F(Submission, OfTwoSourcesWithOtherNamesNeitherIsTaken) {
 TEST_F(Submission, IsFoundInAZip) {
   write("labs/03_send_recv/send_recv.cpp", "zipped");
   write("extra/main.cpp", "not looked at");
-  EXPECT_EQ(judge::take_submission(zip("lab_03.zip", "labs extra"), wanted), "zipped");
+  EXPECT_EQ(judge::take_submission(zip("lab_03.zip", "labs extra"), wanted).text, "zipped");
 }
 
 TEST_F(Submission, IsFoundInAZipOfAWholeBuild) {
   const std::string long_name(200, 'x');
   for (int i = 0; i < 2500; ++i) write(fmt::format("build/{0}/{0}/{0}/{1}.o", long_name, i), "");
   write("labs/send_recv.cpp", "zipped");
-  EXPECT_EQ(judge::take_submission(zip("all.zip", "build labs"), wanted), "zipped");
+  EXPECT_EQ(judge::take_submission(zip("all.zip", "build labs"), wanted).text, "zipped");
   fs::rename(here / "labs/send_recv.cpp", here / "labs/mine.cpp");
-  EXPECT_EQ(judge::take_submission(zip("other.zip", "build labs"), wanted), "zipped");
+  EXPECT_EQ(judge::take_submission(zip("other.zip", "build labs"), wanted).text, "zipped");
   fs::remove(here / "labs/mine.cpp");
   EXPECT_EQ(refusal(zip("none.zip", "build labs")), "send_recv.cpp is not in none.zip");
 }
@@ -178,7 +187,7 @@ TEST_F(Submission, IsFoundInAZipInAFolder) {
   write("send_recv.cpp", "zipped");
   zip("lab_03.zip", "send_recv.cpp");
   fs::remove(here / "send_recv.cpp");
-  EXPECT_EQ(judge::take_submission(here, wanted), "zipped");
+  EXPECT_EQ(judge::take_submission(here, wanted).text, "zipped");
 }
 
 // They could be in each other without an end.
@@ -197,7 +206,7 @@ TEST_F(Submission, FoldersInAZipHaveWhateverNames) {
   for (const std::string folder : {"my lab (final) [2]", "[CS101] Lab 5", "^lab$", "*"}) {
     write(folder + "/send_recv.cpp", "of " + folder);
     write("x/y/send_recv.cpp", "deeper");
-    EXPECT_EQ(judge::take_submission(zip("lab_03.zip", "'" + folder + "' x"), wanted), "of " + folder);
+    EXPECT_EQ(judge::take_submission(zip("lab_03.zip", "'" + folder + "' x"), wanted).text, "of " + folder);
     fs::remove_all(here / folder);
   }
 }

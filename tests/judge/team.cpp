@@ -49,7 +49,8 @@ Limits shortened(Limits limits) {
         fmt::format("the ranks of earlier runs have taken {} s longer than right answers do; fix the first "
                     "test that failed",
                     most_in_all / Milliseconds(1000)));
-  const int part = std::min(1 << std::min(progress().stopped_runs, 2), least_part);
+  const int stopped = progress().is_second_try ? 0 : std::min(progress().stopped_runs, 2);
+  const int part = std::min(1 << stopped, least_part);
   const int own_part = progress().beyond > most_beyond ? least_part_beyond : part;
   if (limits.work == Limits{}.work) limits.work /= own_part;
   limits.asleep /= limits.asleep == Limits{}.asleep ? own_part : part;
@@ -178,6 +179,7 @@ void Team::stop() {
 std::vector<Outcome> Team::finish() {
   while (!all_ended() && !is_overdue()) poll_once(look_again);
   if (!patience_.why().empty()) ++progress().stopped_runs;
+  if (patience_.has_slept_too_long()) progress().has_slept_too_long = true;
   std::vector<Outcome> outcomes;
   for (auto& member : members_) {
     conclude(*member);

@@ -37,14 +37,20 @@ void for_each_test(const See& see) {
 class Watched : public testing::EmptyTestEventListener {
   void OnTestStart(const testing::TestInfo& started) override {
     progress().points = progress().part = 0;
+    progress().has_slept_too_long = false;
     for_each_test([&](const testing::TestInfo& test, int place) {
       if (&test == &started) progress().test = place;
     });
   }
-  void OnTestEnd(const testing::TestInfo&) override {
-    progress().has_ended.at(static_cast<std::size_t>(progress().test)) = true;
+  void OnTestEnd(const testing::TestInfo& test) override {
+    const auto place = static_cast<std::size_t>(std::exchange(progress().test, -1));
+    if (test.result()->Failed() && is_to_be_repeated()) {
+      ++progress().to_be_repeated;
+      return;
+    }
+    progress().has_ended.at(place) = true;
+    progress().has_failed = progress().has_failed || test.result()->Failed();
     ++progress().ended;
-    progress().test = -1;
   }
   void OnTestProgramEnd(const testing::UnitTest&) override { progress().is_complete = true; }
 };
@@ -92,6 +98,7 @@ void take_as_failed(int signal, const Broken& broken) {
     broken(test.test_suite_name(), test.name(), how);
   });
   progress().has_ended.at(static_cast<std::size_t>(broke)) = true;
+  progress().has_failed = true;
   ++progress().ended;
 }
 
@@ -113,15 +120,20 @@ int run_watched_tests(const std::function<int()>& run_all, const Broken& broken)
     throw Trouble(fmt::format("an exam has at most {} tests", most_tests));
   if (GTEST_FLAG_GET(list_tests)) return run_all();
   progress();  // before there are two processes
-  for (bool has_failed = false;;) {
+  while (true) {
     const int status = run_what_is_left(chosen, run_all);
-    if (WIFEXITED(status) && (WEXITSTATUS(status) > 1 || progress().is_complete))
-      return std::max(WEXITSTATUS(status), has_failed ? 1 : 0);
-    if (!WIFSIGNALED(status) || !is_crash(WTERMSIG(status)) || progress().test < 0)
+    if (WIFEXITED(status) && progress().is_complete && progress().to_be_repeated > 0 &&
+        !progress().is_second_try) {
+      progress().is_second_try = true;
+      progress().is_complete = false;
+    } else if (WIFEXITED(status) && (WEXITSTATUS(status) > 1 || progress().is_complete)) {
+      return std::max(WEXITSTATUS(status) > 1 ? WEXITSTATUS(status) : 0, progress().has_failed ? 1 : 0);
+    } else if (!WIFSIGNALED(status) || !is_crash(WTERMSIG(status)) || progress().test < 0) {
       throw Trouble(WIFSIGNALED(status) ? fmt::format("the tests were ended by signal {}", WTERMSIG(status))
                                         : "the tests have ended before the last one");
-    take_as_failed(WTERMSIG(status), broken);
-    has_failed = true;
+    } else {
+      take_as_failed(WTERMSIG(status), broken);
+    }
   }
 }
 

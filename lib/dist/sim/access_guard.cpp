@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 #include "dist/core/round_up.h"
+#include "dist/sim/never_written.h"
 
 namespace dist::sim {
 
 namespace {
 constexpr std::size_t cache_line = 64;
-constexpr int never_written = 0xCB;  // -2.7e7 as f32: shows code that counts on zeros
 constexpr std::size_t enough_to_tell = std::size_t{1} << 20;
 
 std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }

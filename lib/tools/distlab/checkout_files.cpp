@@ -45,7 +45,7 @@ std::vector<fs::path> files_on_disk() {
     if (entry.depth() == 0 && is_left_out(entry->path())) {
       if (entry->is_directory()) entry.disable_recursion_pending();
     } else if (entry->is_symlink() || entry->is_regular_file()) {
-      files.push_back(fs::relative(entry->path().parent_path(), root) / entry->path().filename());
+      files.push_back(entry->path().lexically_relative(root));
     }
   }
   return files;

@@ -58,6 +58,7 @@ struct GradeOptions {
   std::filesystem::path runner;      // the program to grade; empty: the lab's own
   std::filesystem::path submission;  // to be built and graded instead; empty: none
   std::optional<std::uint64_t> seed;
+  bool quiet = false;  // what is wrong, and not why: that is for `hint`
 };
 
 struct LabOptions {

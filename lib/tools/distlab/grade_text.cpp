@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -26,17 +27,30 @@ void print_note(std::string_view text, Style style) {
 }  // namespace
 
 // Prints the tests of a grade in order. If several tests fail with the same message, for example because
-// something is not written yet, the message is printed once; so is a diagnosis.
+// something is not written yet, the message is printed once; so is a diagnosis. A test without a diagnosis
+// that fails after an earlier part has failed may only follow from that.
 class TestPrinter {
  public:
+  explicit TestPrinter(bool quiet) : quiet_(quiet) {}
+
   void print(const GradedTest& test) {
     const bool passed = test.result == GradedTest::Result::passed;
+    const bool failed = test.result == GradedTest::Result::failed;
+    if (failed && failed_part_ == 0) failed_part_ = test.part;
     const auto first = passed ? test.name : first_to_say(test);
     const bool is_first = first == test.name, is_as_before = !is_first && first == before_;
+    const bool may_follow = failed && failed_part_ < test.part && test.explanation.empty() &&
+                            (is_first || folded_.contains(first));
     before_ = first;
-    fmt::print("  {} {:>2}/{:<2}  {}{}\n", styled(passed ? Style::good : Style::bad, passed ? "✓" : "✗"),
-               test.points, test.max_points, title_of(test.name),
-               is_as_before ? styled(Style::dim, ": the same message") : "");
+    fmt::print(
+        "  {} {:>2}/{:<2}  {}{}{}\n", styled(passed ? Style::good : Style::bad, passed ? "✓" : "✗"),
+        test.points, test.max_points, title_of(test.name),
+        is_as_before && !may_follow ? styled(Style::dim, ": the same message") : "",
+        may_follow ? styled(Style::dim, fmt::format(": part {} fails; begin there", failed_part_)) : "");
+    if (may_follow) {
+      folded_.insert(test.name);
+      return;
+    }
     if (is_first)
       print_notes(test);
     else if (!is_as_before)
@@ -55,7 +69,7 @@ class TestPrinter {
     const auto diagnosed = test.explanation.empty()
                                ? test.name
                                : diagnosed_.try_emplace(test.explanation, test.name).first->second;
-    if (diagnosed != test.name) {
+    if (diagnosed != test.name && !quiet_) {
       if (!messages.empty()) print_note(messages[0].substr(0, messages[0].find('\n')), Style::dim);
       return print_note(fmt::format("Perhaps for the same reason as \"{}\" above", title_of(diagnosed)),
                         Style::warn);
@@ -63,9 +77,12 @@ class TestPrinter {
     if (!messages.empty()) print_note(messages[0], Style::dim);
     if (messages.size() > 1 && messages[1] != messages[0])  // "that was ...", which names the call
       print_note(messages[1], Style::dim);
-    if (!test.explanation.empty()) print_note("Perhaps: " + test.explanation, Style::warn);
+    if (!test.explanation.empty() && !quiet_) print_note("Perhaps: " + test.explanation, Style::warn);
   }
 
+  const bool quiet_;
+  int failed_part_ = 0;                                              // the first one; 0: none
+  std::set<std::string> folded_;                                     // tests whose messages were left out
   std::map<std::pair<std::string, std::string>, std::string> told_;  // by message and diagnosis: the test
   std::map<std::string, std::string> diagnosed_;                     // by diagnosis: the test
   std::string before_;  // what first_to_say() returned for the previous test
@@ -85,10 +102,9 @@ void print_next_part(const Lab& lab, const GradedTest& test, const std::string& 
 void print_next_lab(const Lab& lab) {
   const auto labs = find_labs();
   const auto next = std::ranges::upper_bound(labs, lab.number, {}, &Lab::number);
-  const bool has_solution = fs::exists(workspace().root / "solutions" / lab.folder);
   fmt::print(
       "Next: {}{}\n",
-      has_solution ? fmt::format("compare your code with ./distlab solution {}, then ", lab.number) : "",
+      has_solution(lab) ? fmt::format("compare your code with ./distlab solution {}, then ", lab.number) : "",
       next == labs.end() ? "./distlab train, a complete training run: this was the last lab"
                          : fmt::format("./distlab start {}", next->number));
 }
@@ -119,7 +135,7 @@ void print_next(const Lab& lab, const GradeRecord& record) {
 
 }  // namespace
 
-GradeText::GradeText(const Lab& lab) : lab_(lab), tests_(std::make_unique<TestPrinter>()) {
+GradeText::GradeText(const Lab& lab, bool quiet) : lab_(lab), tests_(std::make_unique<TestPrinter>(quiet)) {
   waiting_.show("starting the tests");
 }
 
@@ -150,7 +166,8 @@ void GradeText::end(const GradeRecord& record) {
   waiting_.clear();
   const Grade& grade = *record.grade;
   print_title();
-  if (!record.reason.empty()) fmt::print("{}\n", clean(record.reason));
+  for (const auto& said : {record.reason, record.note})
+    if (!said.empty()) fmt::print("{}\n", clean(said));
   print_tests(grade);
   fmt::print("\n{}\n", styled(grade.is_full() ? Style::good : Style::bold,
                               fmt::format("Score {} of {}", grade.score, grade.max_score)));

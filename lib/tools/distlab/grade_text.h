@@ -15,7 +15,8 @@ class TestPrinter;
 // rewritten. Elsewhere everything is printed at the end. The text that stays is the same.
 class GradeText {
  public:
-  explicit GradeText(const Lab& lab);
+  // `quiet`: without the reasons that a failure may have.
+  GradeText(const Lab& lab, bool quiet);
   ~GradeText();
   GradeText(const GradeText&) = delete;
   GradeText& operator=(const GradeText&) = delete;

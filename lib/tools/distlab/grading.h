@@ -67,6 +67,7 @@ struct GradeRecord {
   std::string graded_file;     // "lab", "solution", "submission" or "runner"
   std::optional<Grade> grade;  // no value: the grader could not do its work
   std::string reason;          // why there is no grade, or why a grade has no tests
+  std::string note = {};       // which of several files was graded, if it was not clear
   bool is_finished = true;     // false: the grader is running; the grade is that of the tests so far
 };
 

@@ -36,6 +36,7 @@ Json to_json(const Grade& grade) {
 Json to_json(const GradeRecord& record) {
   Json json = record.grade ? to_json(*record.grade) : Json::object();
   if (!record.reason.empty()) json["reason"] = record.reason;
+  if (!record.note.empty()) json["note"] = record.note;
   json["status"] = record.grade ? "graded" : "ungraded";
   json["lab"] = record.lab;
   json["graded_file"] = record.graded_file;

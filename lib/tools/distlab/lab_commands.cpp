@@ -52,7 +52,7 @@ GradeRequest request_of(const Lab& lab, const GradeOptions& options) {
 // Grades, and prints each test as it ends (on a terminal). `on_test` is that of GradeRequest.
 void grade_and_print(const Lab& lab, const GradeOptions& options, const GradeSink& on_test,
                      GradeRecord& record) {
-  GradeText text(lab);
+  GradeText text(lab, options.quiet);
   const auto on_each = [&](const Grade& so_far) {
     text.add(so_far);
     if (on_test) on_test(so_far);

@@ -131,6 +131,10 @@ int reset_lab(const LabOptions& options) {
 int show_solution(const SolutionOptions& options) {
   const auto lab = asked_lab(options.lab);
   if (!lab) return exit_usage;
+  if (!has_solution(*lab)) {
+    fmt::print(stderr, no_solutions);
+    return exit_missing;
+  }
   const auto progress = read_progress();
   const auto mine = progress.find(lab->folder);
   const bool has_passed = mine != progress.end() && mine->second.is_solved();
@@ -143,10 +147,6 @@ int show_solution(const SolutionOptions& options) {
     return exit_failed;
   }
   const fs::path folder = workspace().root / "solutions" / lab->folder;
-  if (!fs::exists(folder)) {
-    fmt::print(stderr, no_solutions);
-    return exit_missing;
-  }
   fmt::print("{}\n", text_of_file(folder / edited_file(*lab).filename()));
   fmt::print("// The reasons are in {}\n", from_root(folder / "NOTES.md"));
   return exit_ok;

@@ -95,6 +95,8 @@ std::optional<Lab> asked_lab(const std::string& asked) {
   }
 }
 
+bool has_solution(const Lab& lab) { return fs::exists(workspace().root / "solutions" / lab.folder); }
+
 fs::path handout(const Lab& lab) { return folder_of(lab) / "README.md"; }
 
 fs::path hint_page(const Lab& lab, int level, bool chinese) {

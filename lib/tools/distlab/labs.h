@@ -21,6 +21,8 @@ Lab find_lab(const std::string& asked);
 // The same for commands: if there is no such lab, prints the error and returns nothing.
 std::optional<Lab> asked_lab(const std::string& asked);
 
+// False in a tree for students.
+bool has_solution(const Lab& lab);
 // The error of commands that need solutions/ in a tree without them.
 inline constexpr auto no_solutions =
     "this checkout has no solutions: it was made for students; ask your instructor\n";

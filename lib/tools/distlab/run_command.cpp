@@ -13,6 +13,7 @@
 #include "dist/core/fail.h"
 
 #include "distlab/commands.h"
+#include "distlab/file_text.h"
 #include "distlab/labs.h"
 #include "distlab/process.h"
 #include "distlab/terminal.h"
@@ -81,11 +82,28 @@ void show(std::string_view line) {
   std::fflush(stdout);
 }
 
+// Prints the output of the finished lab that its page has, where there is no solution to run.
+int show_expected_output(const Lab& lab) {
+  const auto page = text_of_file(handout(lab));
+  constexpr std::string_view fence = "\n```\n";
+  const auto told = page.find(fmt::format("./distlab run {} --solution", lab.number));
+  const auto begin = told == page.npos ? told : page.find(fence, told);
+  const auto end = begin == page.npos ? begin : page.find(fence, begin + fence.size() - 1);
+  if (end == page.npos) {
+    fmt::print(stderr, no_solutions);
+    return exit_missing;
+  }
+  fmt::print(stderr, "There is no solution here to run; its output, from {}:\n", handout(lab).string());
+  fmt::print("{}\n", page.substr(begin + fence.size(), end - begin - fence.size()));
+  return exit_ok;
+}
+
 }  // namespace
 
 int run_lab(const RunOptions& options) {
   const auto lab = asked_lab(options.lab);
   if (!lab || !is_usage(options)) return exit_usage;
+  if (options.solution && !has_solution(*lab)) return show_expected_output(*lab);
   tell_ranks(options);
   const auto demo = lab_program(*lab, options.solution ? "solution_demo" : "demo");
   std::vector<std::string> argv{demo};

@@ -79,7 +79,11 @@ BuiltSubmission build_submission(const Lab& lab, const fs::path& handed_in, cons
   std::string why = said.value("refused", "");
   const std::string log = said.value("log", "");
   if (!log.empty()) why += other_lab(lab, log) + ":\n" + first_errors(log);
-  return {into / "runner", said.value("isolation", ""), said.value("work_ms", std::int64_t{0}), why};
+  return {.runner = into / "runner",
+          .isolation = said.value("isolation", ""),
+          .work_ms = said.value("work_ms", std::int64_t{0}),
+          .note = said.value("note", ""),
+          .refused = why};
 }
 
 Grade grade_built(const Lab& lab, const BuiltSubmission& built, GradeRequest request) {
@@ -113,6 +117,7 @@ void grade_submission(const Lab& lab, const fs::path& path, GradeRequest request
     record.reason = built.refused;
     return;
   }
+  record.note = built.note;
   record.grade = grade_built(lab, built, std::move(request));
 }
 

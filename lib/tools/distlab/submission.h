@@ -14,6 +14,7 @@ struct BuiltSubmission {
   std::filesystem::path runner;
   std::string isolation;     // of the compiler, as Grade::isolation
   std::int64_t work_ms = 0;  // of compiler and linker
+  std::string note;          // which of several files it is, if there were different ones
   // Why there is no runner: "a.cpp does not compile:" and the first errors. Empty: there is a runner.
   std::string refused;
 };

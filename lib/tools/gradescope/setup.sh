@@ -18,5 +18,7 @@ for folder in labs/[0-9][0-9]_*/; do
 done
 
 # Without bubblewrap (in a container), graded code runs as another user, so these files must not be readable by others.
-chmod -R go= solutions tests
+for folder in solutions tests slides build/*/slides; do
+  [[ ! -e $folder ]] || chmod -R go= "$folder"
+done
 find build \( -name '*solution*' -o -name '*wrong*' -o -name '*_grade' \) -exec chmod go= {} +

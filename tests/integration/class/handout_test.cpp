@@ -29,8 +29,13 @@ class Handout : public SmallCheckout {
     write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.25)\nproject(small NONE)\n");
     write("solutions/01_first/first.cpp", solution);
     write("solutions/01_first/TEACHING.md", "how to teach it\n");
-    write("tests/grading/01_first/wrong_answers.cpp", "int f() { return 5; }\n");
-    write("tests/cheats/exits.cpp", "int f() { exit(0); }\n");
+    write("tests/grading/01_first/wrong_answers.cpp",
+          "//// adds_nothing\n// Killed by: First.one\nint f() { return 6; }\n");
+    write("tests/grading/01_first/test.cpp", "// the grader: adds_nothing\n");
+    write("tests/grading/CONTRACTS.md", "| 1 | Returns the sum. | adds_nothing | First.one |\n");
+    write("tests/grading/notes.md", "what nobody has put on the list\n");
+    write("tests/cheats/exits_early.cpp", "int f() { exit(0); }\n");
+    write("slides/01_first/slides.md", "what is said\n");
     write("tests/README.md", "# tests\n\nwhat is where\n");
     fs::create_directories(root / "out");
     tree = root / "out/tree";
@@ -49,11 +54,13 @@ class Handout : public SmallCheckout {
 TEST_F(Handout, HasNothingThatStudentsMustNotSee) {
   handout();
   for (const auto* absent :
-       {"solutions", "tests/grading/01_first/wrong_answers.cpp", "tests/cheats", ".git", "build", ".distlab"})
+       {"solutions", "tests/grading/01_first/wrong_answers.cpp", "tests/grading/CONTRACTS.md",
+        "tests/grading/notes.md", "tests/cheats", "slides", ".git", "build", ".distlab"})
     EXPECT_FALSE(fs::exists(tree / absent)) << absent;
   EXPECT_EQ(there("tests/README.md"), "# tests\n\nwhat is where\n");
-  EXPECT_TRUE(fs::exists(tree / "labs/01_first/README.md"));
-  EXPECT_TRUE(fs::exists(tree / "CMakeLists.txt"));
+  for (const auto* present : {"labs/01_first/README.md", "CMakeLists.txt", "tests/grading/01_first/test.cpp"})
+    EXPECT_TRUE(fs::exists(tree / present)) << present;
+  EXPECT_TRUE(there("README.md").starts_with("# distlab: the labs of your course\n"));
   EXPECT_FALSE(fs::exists(root / "out/tree.unfinished"));
 }
 
@@ -100,8 +107,9 @@ TEST_F(WhatLiesAbout, IsNotHandedOutWithoutGit) {
 }
 
 TEST_F(WhatLiesAbout, IsToldWhenGitHasIt) {
-  sh("git add autograder_lab_05.zip");
-  EXPECT_TRUE(contains(handout(1), "it contains autograder_lab_05.zip"));
+  write("labs/01_first/autograder_lab_05.zip", "not for students\n");
+  sh("git add labs");
+  EXPECT_TRUE(contains(handout(1), "it contains labs/01_first/autograder_lab_05.zip"));
 }
 
 TEST_F(Handout, HasTheStarterThoughTheInstructorHasBegun) {
@@ -119,6 +127,7 @@ TEST_F(Handout, ResetsWithoutAHistory) {
   EXPECT_TRUE(contains(run({"reset", "1"}), "is the untouched file again"));
   EXPECT_EQ(there(file), starter);
   const auto said = run({"solution", "1", "--spoil"}, 3);
+  EXPECT_EQ(run({"solution", "1"}, 3), said);
   EXPECT_TRUE(contains(said, "this checkout has no solutions")) << said;
   EXPECT_EQ(run({"gradescope", "build", "1", "-o", root / "out/auto.zip"}, 3), said);
   EXPECT_FALSE(fs::exists(root / "out/auto.zip"));
@@ -135,6 +144,32 @@ TEST_F(Handout, IsNotMadeWhenAFileHasPartOfASolution) {
       << said;
   EXPECT_FALSE(fs::exists(tree));
   EXPECT_FALSE(fs::exists(root / "out/tree.unfinished"));
+}
+
+TEST_F(Handout, IsNotMadeWhenAPageNamesAWrongAnswer) {
+  for (const std::string name : {"adds_nothing", "exits_early"}) {
+    write("labs/01_first/README.md", "# Lab 01: the first\n\nnot `" + name + "`\n");
+    sh("git add -A");
+    const auto said = handout(1);
+    EXPECT_TRUE(contains(said, "labs/01_first/README.md names " + name + ", a wrong answer or a cheat"))
+        << said;
+  }
+  write("labs/01_first/README.md", "# Lab 01: the first\n");
+  write("labs/01_first/exits_early.h", "");
+  sh("git add -A");
+  EXPECT_TRUE(contains(handout(1), "labs/01_first/exits_early.h names exits_early"));
+}
+
+TEST_F(Handout, ShowsTheOutputOfTheSolutionThatItHasNot) {
+  write("labs/01_first/README.md",
+        "# Lab 01: the first\n\n`./distlab run 1 --solution` shows:\n\n```\nrank 0: "
+        "4\n```\n\n```\nmore\n```\n");
+  sh("git add -A");
+  handout();
+  go_there();
+  const auto said = run({"run", "1", "--solution"});
+  EXPECT_TRUE(contains(said, "\nrank 0: 4\n")) << said;
+  EXPECT_FALSE(contains(said, "more")) << said;
 }
 
 TEST_F(Handout, IsNotMadeWhenItCannotBeConfigured) {

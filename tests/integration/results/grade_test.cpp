@@ -131,6 +131,32 @@ TEST_F(GradeFiles, ADiagnosisIsToldOnce) {
   EXPECT_FALSE(contains(said, "hangs")) << said;
 }
 
+TEST_F(GradeFiles, WhatMayFollowFromAnEarlierPartIsFolded) {
+  judge(1, R"(
+line '{"suite":"S","name":"two","part":2,"points":20,"result":"failed","seconds":0,"messages":["a is 3"]}'
+line '{"suite":"S","name":"three","part":3,"points":20,"result":"failed","seconds":0,"messages":["b is 3"]}'
+line '{"suite":"S","name":"four","part":3,"points":30,"result":"failed","seconds":0,"messages":["c is 3"],"misconception":{"name":"m","text":"c counts from 1"}}'
+line '{"done":true,"tests":4}'
+exit 1)");
+  const auto said = run({"1"}, 1);
+  EXPECT_TRUE(contains(said, "two\n          a is 3\n")) << said;
+  EXPECT_TRUE(contains(said, "three: part 2 fails; begin there\n")) << said;
+  EXPECT_FALSE(contains(said, "b is 3")) << said;
+  EXPECT_TRUE(contains(said, "four\n          c is 3\n          Perhaps: c counts from 1\n")) << said;
+  const auto quiet = run({"1", "--quiet"}, 1);
+  EXPECT_TRUE(contains(quiet, "four\n          c is 3\n\nScore")) << quiet;
+  EXPECT_TRUE(contains(quiet, "a hint: ./distlab hint 1\n")) << quiet;
+}
+
+TEST_F(GradeFiles, OfSeveralFilesItSaysWhichOneWasGraded) {
+  write("build/bin/judge_build", "#!/bin/sh\necho '{\"note\":\"b/first.cpp was graded\"}'\n");
+  fs::permissions(root / "build/bin/judge_build", fs::perms::owner_all);
+  EXPECT_TRUE(contains(run({"1", "--submission", root / "labs/01_first"}, 1, {"json", "gradescope"}),
+                       "\nb/first.cpp was graded\n"));
+  EXPECT_EQ(Json::parse(read("json")).at("note"), "b/first.cpp was graded");
+  EXPECT_TRUE(contains(read("gradescope"), "b/first.cpp was graded"));
+}
+
 TEST_F(GradeFiles, WhatAStudentWritesHasNoPowerOverTheTerminal) {
   judge(1, R"(
 line '{"suite":"S","name":"two","part":2,"points":70,"result":"failed","seconds":0,"messages":["a\u001b[2Jb","c\u001b[2Jd"]}'

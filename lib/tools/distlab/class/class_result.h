@@ -19,7 +19,7 @@ struct ClassResult {
   std::string name;  // of the student; any bytes
   std::string key;   // digests of submission and grader, and the seed; equal keys mean equal random tests
   Status status = Status::ungraded;
-  std::string reason = {};           // why it was refused or is ungraded
+  std::string reason = {};  // why it was refused or is ungraded, or which of several files was graded
   std::vector<Grade> gradings = {};  // two with different seeds if it was graded, otherwise none
   double seconds = 0;                // that build and gradings took
 

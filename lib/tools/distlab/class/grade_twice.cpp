@@ -28,6 +28,7 @@ ClassResult grade_twice(const ClassOneOptions& options) {
     return result;
   }
   result.status = ClassResult::Status::graded;
+  result.reason = built.note;
   for (const auto seed : {options.seed, options.seed + 1})
     result.gradings.push_back(grade_built(lab, built, {.seed = seed}));
   return result;

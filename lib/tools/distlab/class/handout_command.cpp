@@ -1,13 +1,11 @@
 // distlab class handout.
-#include <algorithm>
-#include <array>
-
 #include <fmt/format.h>
 
 #include "dist/core/fail.h"
 #include "dist/core/whole_file.h"
 
 #include "distlab/checkout_files.h"
+#include "distlab/class/handout_files.h"
 #include "distlab/class/leaks.h"
 #include "distlab/commands.h"
 #include "distlab/file_text.h"
@@ -24,22 +22,6 @@ namespace {
 
 using dist::Errc, dist::fail;
 
-// The parts of the checkout that students do not get. tests/class and slides contain lines of the others.
-constexpr std::array kept_back{"solutions", "tests/cheats", "tests/class", "slides"};
-// This file in the grading of each lab is kept back, too.
-constexpr auto wrong_answers = "wrong_answers.cpp";
-
-bool begins_with(const fs::path& file, const fs::path& folder) {
-  return std::ranges::mismatch(folder, file).in1 == folder.end();
-}
-
-bool has_wrong_answers(const fs::path& file) { return file.filename() == wrong_answers; }
-
-bool is_kept_back(const fs::path& file) {
-  return has_wrong_answers(file) ||
-         std::ranges::any_of(kept_back, [&](const fs::path& folder) { return begins_with(file, folder); });
-}
-
 void write_new(const fs::path& path, const std::string& text) {
   fs::create_directories(path.parent_path());
   fs::remove(path);  // because it may be a link
@@ -48,8 +30,9 @@ void write_new(const fs::path& path, const std::string& text) {
 
 void copy_for_students(const fs::path& tree) {
   for (const auto& file : checkout_files()) {
-    if (!is_kept_back(file)) copy_checkout_file(file, tree);
+    if (is_for_students(file)) copy_checkout_file(file, tree);
   }
+  write_new(tree / "README.md", handout_readme());
   const auto& root = workspace().root;
   for (const auto& lab : find_labs()) {
     const auto starter = starter_of(lab);
@@ -60,25 +43,22 @@ void copy_for_students(const fs::path& tree) {
 
 std::vector<fs::path> secrets() {
   std::vector<fs::path> found;
-  for (const auto& file : checkout_files()) {
-    const bool is_secret = begins_with(file, "solutions") || has_wrong_answers(file);
-    const auto extension = file.extension();
-    if (is_secret && (extension == ".cpp" || extension == ".md")) found.push_back(workspace().root / file);
-  }
+  for (const auto& file : checkout_files())
+    if (is_secret(file)) found.push_back(workspace().root / file);
   return found;
 }
 
 void check_files(const fs::path& tree) {
   const auto& root = workspace().root;
-  for (const auto& folder : kept_back) {
-    if (fs::exists(tree / folder)) fail(Errc::internal, "it contains {}", folder);
-  }
+  const auto names = secret_names();
   for (const auto& entry : fs::recursive_directory_iterator(tree)) {
-    if (entry.path().filename() == wrong_answers)
-      fail(Errc::internal, "it contains {}", fs::relative(entry.path(), tree).string());
-    if (entry.path().extension() == ".zip")
+    const auto file = fs::relative(entry.path(), tree);
+    if (file.extension() == ".zip")
       fail(Errc::internal, "it contains {}, and packed files cannot be searched; remove it from git",
-           fs::relative(entry.path(), tree).string());
+           file.string());
+    if (!entry.is_regular_file() || entry.is_symlink()) continue;
+    if (const auto name = named_in(tree, file, names); !name.empty())
+      fail(Errc::internal, "{} names {}, a wrong answer or a cheat", file.string(), name);
   }
   std::vector<fs::path> known;  // starters and specifications
   for (const auto& lab : find_labs()) {

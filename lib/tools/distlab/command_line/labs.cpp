@@ -78,6 +78,8 @@ void add_lab_commands(CLI::App& app, int& exit_code) {
       ->add_option("--seed", grade.options->seed,
                    "repeat the random tests of an earlier grade, which printed its seed")
       ->check(a_seed);
+  grade.app->add_flag("--quiet", grade.options->quiet,
+                      "say what is wrong, not why: ./distlab hint says more when you want it");
   auto* const submission =
       grade.app
           ->add_option(

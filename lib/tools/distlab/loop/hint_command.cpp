@@ -69,8 +69,10 @@ int show_hint(const HintOptions& options) {
   if (level < levels)
     fmt::print("\nStill stuck? For a bigger hint: ./distlab hint {}{}\n", lab->number,
                options.chinese ? " --zh" : "");
-  else
+  else if (has_solution(*lab))
     fmt::print("\nStill stuck? To see the solution: ./distlab solution {} --spoil\n", lab->number);
+  else
+    fmt::print("\nStill stuck? Ask your instructor: this was the last hint\n");
   mine.hints = level;
   write_progress(progress);
   return exit_ok;

@@ -37,7 +37,8 @@ OrderedJson tests_of(const Grade& grade) {
 std::string words_of(const GradeRecord& record) {
   if (!record.grade && record.is_finished) return apology(record);
   auto words = record.lab + ": " + summary(record);
-  for (const auto& more : {record.reason, caveat(record)}) words += (more.empty() ? "" : "\n") + more;
+  for (const auto& more : {record.reason, record.note, caveat(record)})
+    words += (more.empty() ? "" : "\n") + more;
   if (!record.grade || record.grade->seed.empty()) return words;
   return fmt::format("{}\nTo run the same random tests at home: ./distlab grade {} --seed {}", words,
                      std::atoi(record.lab.c_str()), record.grade->seed);
