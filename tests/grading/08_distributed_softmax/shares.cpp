@@ -23,6 +23,11 @@ const std::vector<Idea>& max_ideas() {
        "if all entries are masked their max is -inf, and -inf - (-inf) is NaN, as is 0 / 0; fix: take 0 as "
        "the exp of a masked entry, whatever the max is, and 0 as every probability if the sum is 0",
        [](const Place& p) { return p.share(p.max()); }},
+      {"max_starts_too_high",
+       "the max starts at a number such as -1e30 and stays there if all entries are lower: exp of all of "
+       "them "
+       "is 0, and 0 / 0 is NaN; fix: start at -inf, which is below every entry",
+       [](const Place& p) { return p.share(std::max(-1e30, p.max())); }},
       {"no_max", no_max_in_words, [](const Place& p) { return p.share(0); }},
       {"max_starts_at_zero",
        "the max starts at 0 and stays there if all entries are negative: exp of all of them may become 0, "

@@ -342,6 +342,22 @@ void softmax_of_row(Tensor& shard) {
   store(shard, row);
 }
 
+//// max_starts_at_a_low_number
+// Misconception: no logit is below -1e30, so a max may begin there.
+// Replaces: softmax_of_row
+// Killed by: Part3Row.stable_at_1e4
+// Diagnosis: max_starts_too_high
+
+void softmax_of_row(Tensor& shard) {
+  auto row = shard.to_vector<double>();
+  double own = -1e30;
+  for (const double x : row) own = std::max(own, x);
+  const double max = reduced({own}, ReduceOp::max)[0];
+  const double sum = reduced({exp_sum(row, max)}, ReduceOp::sum)[0];
+  for (double& x : row) x = shifted_exp(x, max) / sum;
+  store(shard, row);
+}
+
 //// max_starts_at_zero
 // Misconception: a max begins at 0, as a sum does.
 // Replaces: softmax_of_row

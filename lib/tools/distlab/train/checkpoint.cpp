@@ -65,6 +65,10 @@ Checkpoint::Checkpoint(const std::filesystem::path& file) : file_(file), all_(re
 Checkpoint::Checkpoint(const std::filesystem::path& file, nn::StateDict all)
     : file_(file), all_(std::move(all)) {}
 
+Checkpoint Checkpoint::settings_in(const std::filesystem::path& folder) {
+  return {folder, dist::load_whole(folder, [](std::string_view name) { return name.starts_with(run_part); })};
+}
+
 bool Checkpoint::has(const std::string& name) const {
   return nn::find(all_, std::string(run_part) + name) != nullptr;
 }

@@ -37,6 +37,8 @@ class Checkpoint {
   // A file, or the model and the settings of a folder. Also throws for a damaged one and what
   // load_safetensors() and load_whole() throw.
   explicit Checkpoint(const std::filesystem::path& file);
+  // The settings of a folder alone, without the model.
+  static Checkpoint settings_in(const std::filesystem::path& folder);
   // What `file` would be as a checkpoint, if it is of another program.
   Checkpoint(const std::filesystem::path& file, dist::nn::StateDict all);
 

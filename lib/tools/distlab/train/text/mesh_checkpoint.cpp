@@ -29,10 +29,6 @@ RunSettings MeshTrainer::settings() const {
   return all;
 }
 
-dist::Pieces MeshTrainer::run_state() const {
-  return joined({{"run.steps_done", done_, {1}, {0}}}, run_pieces(settings(), {}));
-}
-
 dist::Pieces MeshTrainer::state() { return joined(model_.pieces(), model_.pieces(optimizer_)); }
 
 OnMesh MeshTrainer::on_mesh() { return {model_, optimizer_, gpt_, dtype_of(options_.text)}; }
@@ -47,65 +43,44 @@ void MeshTrainer::save() {
 
 // Beside those that a resumed run must have: what a run without a mesh says, too.
 RunSettings MeshTrainer::with_sizes(RunSettings all) const {
-  all.insert({{"steps_done", done_.item<std::int64_t>()},
-              {"ranks", model_.data_ranks()},
-              {"batch_size", batch_size_}});
+  all.insert({{"steps_done", done_}, {"ranks", model_.data_ranks()}, {"batch_size", batch_size_}});
   if (text_.vocabulary.is_numbers()) all.insert({numbers_setting, 1});
   return all;
 }
 
-void MeshTrainer::resume_from_file() {
-  const Checkpoint checkpoint(options_.checkpoint);
-  expect_setting(options_.checkpoint, "lora", lora_of(checkpoint), 0);
-  checkpoint.expect(dtype_of(options_.text));
-  expect_variant(options_.checkpoint, gpt_, [&](const std::string& name, std::int64_t usual) {
-    return checkpoint.setting_or(name, usual);
-  });
-  RunSettings wanted = with_sizes(settings());
-  wanted.erase("bf16");
-  const std::string change = checkpoint.expect(wanted);
-  restore_from_file(checkpoint, on_mesh());
-  done_.data<std::int64_t>()[0] = checkpoint.setting("steps_done");
-  if (!change.empty()) narrator_.say(change);
-  say_resumed();
-}
-
 void MeshTrainer::say_resumed() {
-  const auto done = done_.item<std::int64_t>();
-  narrator_.say(fmt::format("continuing after step {}, from {}", done, options_.checkpoint.string()));
-  if (options_.text.steps > 0 && done >= options_.text.steps)
+  narrator_.say(fmt::format("continuing after step {}, from {}", done_, options_.checkpoint.string()));
+  if (options_.text.steps > 0 && done_ >= options_.text.steps)
     narrator_.say(fmt::format("step {} is done already; to train longer: --steps {}", options_.text.steps,
-                              done + options_.text.eval_every));
+                              done_ + options_.text.eval_every));
 }
 
 void MeshTrainer::resume() {
-  if (is_in_file_) return resume_from_file();
-  if (options_.text.steps == 0 && !dist::has_sharded(options_.checkpoint))
-    dist::fail(dist::Errc::invalid_argument,
-               "{} has no checkpoint of a mesh; train with --checkpoint {} first",
-               options_.checkpoint.string(), options_.checkpoint.string());
-  if (!dist::has_sharded(options_.checkpoint)) {
-    narrator_.say(fmt::format("{} has no checkpoint yet: training starts from the beginning",
-                              options_.checkpoint.string()));
+  const auto& place = options_.checkpoint;
+  if (!is_in_file_ && !dist::has_sharded(place)) {
+    if (options_.text.steps == 0)
+      dist::fail(dist::Errc::invalid_argument,
+                 "{} has no checkpoint of a mesh; train with --checkpoint {} first", place.string(),
+                 place.string());
+    narrator_.say(
+        fmt::format("{} has no checkpoint yet: training starts from the beginning", place.string()));
     return;
   }
-  expect_variant(options_.checkpoint, gpt_, [this](const std::string& name, std::int64_t usual) {
-    const dist::Pieces saved{{"run." + name, dist::tensor<std::int64_t>({usual}), {1}, {0}}};
-    if (dist::has_sharded(options_.checkpoint, saved[0].name))
-      dist::load_sharded(options_.checkpoint, saved, dist::ShardedCheckpointOptions{});
-    return saved[0].data.item<std::int64_t>();
+  const Checkpoint checkpoint = is_in_file_ ? Checkpoint(place) : Checkpoint::settings_in(place);
+  expect_setting(place, "lora", lora_of(checkpoint), 0);
+  checkpoint.expect(dtype_of(options_.text));
+  expect_variant(place, gpt_, [&](const std::string& name, std::int64_t usual) {
+    return checkpoint.setting_or(name, usual);
   });
-  const dist::Pieces run = run_state();
-  dist::Pieces saved = run;
-  const auto bf16 = std::ranges::find(saved, "run.bf16", &dist::Piece::name);
-  if (!dist::has_sharded(options_.checkpoint, bf16->name)) {  // saved when every run was in f32
-    bf16->data.zero_();
-    saved.erase(bf16);
-  }
-  dist::load_sharded(options_.checkpoint, saved, dist::ShardedCheckpointOptions{});
-  for (std::size_t i = 1; const auto& [name, wanted] : settings())
-    expect_setting(options_.checkpoint, name, run[i++].data.item<std::int64_t>(), wanted);
-  dist::load_sharded(options_.checkpoint, state(), dist::ShardedCheckpointOptions{});
+  RunSettings wanted = with_sizes(settings());
+  wanted.erase("bf16");  // the dtype
+  const std::string change = checkpoint.expect(wanted);
+  if (is_in_file_)
+    restore_from_file(checkpoint, on_mesh());
+  else
+    dist::load_sharded(place, state(), dist::ShardedCheckpointOptions{});
+  done_ = checkpoint.setting("steps_done");
+  if (!change.empty()) narrator_.say(change);
   say_resumed();
 }
 

@@ -68,7 +68,7 @@ MeshTrainer::MeshTrainer(const TrainOptions& options)
     check_output("--export", options.text.export_to);
   if (options.resume) {
     resume();
-    expect_same_progress(done_.item<std::int64_t>(), options.checkpoint);
+    expect_same_progress(done_, options.checkpoint);
   }
 }
 
@@ -82,32 +82,31 @@ void MeshTrainer::run() {
   if (!about_.empty()) narrator_.say(about_);
   if (!text_.about.empty()) narrator_.say(text_.about);
   if (options_.text.verify) return verify();
-  auto& done = done_.data<std::int64_t>()[0];
   const std::int64_t every = options_.text.eval_every;
-  while (done < options_.text.steps) {
-    const std::int64_t last = std::min(options_.text.steps, (done / every + 1) * every);
-    sampler_.set_steps(done, last);
-    narrator_.begin(done);
+  while (done_ < options_.text.steps) {
+    const std::int64_t last = std::min(options_.text.steps, (done_ / every + 1) * every);
+    sampler_.set_steps(done_, last);
+    narrator_.begin(done_);
     double sum = 0;
     const data::DataLoader loader(train_, sampler_, {.batch_size = batch_size_, .workers = 1});
     for (const auto& batch : loader) {
       const double loss = train_step(batch);
       sum += loss;
-      narrator_.step(done, loss, optimizer_.lr(), grad_norm_);
+      narrator_.step(done_, loss, optimizer_.lr(), grad_norm_);
       if (ending_.after_step()) break;
     }
-    expect_finite_weights(model_.parameters(), done, options_.lr.value_or(optimizer_.lr()),
+    expect_finite_weights(model_.parameters(), done_, options_.lr.value_or(optimizer_.lr()),
                           options_.checkpoint);
     if (ending_.is_agreed()) {
       if (!options_.checkpoint.empty()) save();
-      return narrator_.say(ending_.words(fmt::format("step {}", done), options_.checkpoint.string()));
+      return narrator_.say(ending_.words(fmt::format("step {}", done_), options_.checkpoint.string()));
     }
-    StepResult result{.done = done,
+    StepResult result{.done = done_,
                       .loss = sum / static_cast<double>(loader.size()),
                       .lr = optimizer_.lr(),
-                      .tokens_per_s = narrator_.rate(done)};
+                      .tokens_per_s = narrator_.rate(done_)};
     result.validation_loss = validation_loss();
-    expect_finite_validation(result.validation_loss, done, options_.lr.value_or(result.lr),
+    expect_finite_validation(result.validation_loss, done_, options_.lr.value_or(result.lr),
                              options_.checkpoint);
     narrator_.end(result);
     if (!options_.checkpoint.empty()) save();
@@ -138,17 +137,16 @@ void MeshTrainer::use() {
 }
 
 double MeshTrainer::train_step(const data::Batch& batch) {
-  auto& done = done_.data<std::int64_t>()[0];
   // The first step makes the optimizer's state, so the second one is typical.
-  const bool is_drawn = memory_ && done == std::min<std::int64_t>(1, options_.text.steps - 1);
+  const bool is_drawn = memory_ && done_ == std::min<std::int64_t>(1, options_.text.steps - 1);
   if (is_drawn) dist::barrier(), memory_->begin();
-  model_.set_step(options_.seed, static_cast<std::uint64_t>(done), batch_size_);
-  optimizer_.set_lr(text_lr(options_, done++));
+  model_.set_step(options_.seed, static_cast<std::uint64_t>(done_), batch_size_);
+  optimizer_.set_lr(text_lr(options_, done_++));
   model_.zero_grad();
   const double loss = model_.step(batch.inputs, batch.targets);
   const double lr = options_.lr.value_or(optimizer_.lr());
-  expect_finite_on_mesh(loss, done, lr, model_, batch);
-  grad_norm_ = clip_finite_on_mesh(done, lr, model_, text_most_norm);
+  expect_finite_on_mesh(loss, done_, lr, model_, batch);
+  grad_norm_ = clip_finite_on_mesh(done_, lr, model_, text_most_norm);
   optimizer_.step();
   if (is_drawn) {
     memory_->update();

@@ -47,7 +47,6 @@ class MeshTrainer {
   void verify();
   // What a resumed run has in common with this one.
   RunSettings settings() const;
-  dist::Pieces run_state() const;
   dist::Pieces state();
   OnMesh on_mesh();
   void save();
@@ -55,7 +54,6 @@ class MeshTrainer {
   void use();  // --sample and --export
   RunSettings with_sizes(RunSettings all) const;
   void resume();
-  void resume_from_file();
   void say_resumed();
 
   const TrainOptions options_;
@@ -68,7 +66,7 @@ class MeshTrainer {
   const std::string about_;  // how the file of --from was read, if it is of another program
   dist::nn::AdamW optimizer_;
   dist::data::StepSampler sampler_;
-  dist::Tensor done_ = dist::zeros({1}, dist::DType::i64, dist::cpu);  // steps since the beginning
+  std::int64_t done_ = 0;  // steps since the beginning
   Ending ending_{dist::cpu};
   double grad_norm_ = std::numeric_limits<double>::quiet_NaN();  // of the last step; of graphs unknown
   StepNarrator narrator_;
