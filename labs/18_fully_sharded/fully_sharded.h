@@ -113,7 +113,7 @@ struct Gather {
 // Part 2. Starts to gather a unit, with ONE all_gather_into_tensor, and returns without waiting for it.
 Gather start_gather(const Unit& unit);
 // Part 2. Waits for the gather.
-// - Output: the whole parameters of the unit, with their shapes. gather.shards is given up (= {}).
+// - Output: the whole parameters of the unit, with their shapes. gather.shards is released (= {}).
 Tensors finish_gather(const Unit& unit, Gather& gather);
 
 // A reduction in flight: the gradients as shards of all ranks, one after the other; the mean of this rank's
@@ -128,7 +128,7 @@ struct Reduction {
 // - Input: this rank's gradients of the whole parameters, with their shapes.
 Reduction start_reduction(const Unit& unit, const Tensors& gradients);
 // Part 2. Waits for the reduction, and ADDS the mean to unit.gradient (backward accumulates). Both tensors of
-// the reduction are given up.
+// the reduction are released.
 void finish_reduction(Unit& unit, Reduction& reduction);
 
 // What the layers of a unit compute. You are given these functions; they need all parameters of the unit
@@ -154,7 +154,7 @@ dist::Tensor forward(const std::vector<Unit>& units, const dist::Tensor& input, 
 // Part 3. The backward pass: the last unit first. `grad_output` is that of the last unit; each unit's
 // Gradients::input is the grad_output of the unit before.
 // - Output: the mean of the gradients over the ranks is added to each unit's gradient.
-// - Constraint: forward has given up all parameters, so each unit is gathered again: one all-gather and one
+// - Constraint: forward has released all parameters, so each unit is gathered again: one all-gather and one
 //   reduce-scatter per unit. At any time, the rank holds the parameters and the gradients of one unit: at
 //   most (3 + 1/n) u bytes.
 void backward(std::vector<Unit>& units, const dist::Tensor& grad_output, const Compute& compute);

@@ -96,7 +96,7 @@ struct Context {
 // Part 1. This rank's part of a column-parallel layer: the outputs own_part(outputs, group). (A column of the
 // mathematician's weight is a row of PyTorch's.)
 // - Output: copies of the weight's rows and of the bias's entries; gradients of zeros. No communication.
-// - Constraint: the result shares no memory with `whole`, which is given up afterwards.
+// - Constraint: the result shares no memory with `whole`, which is released afterwards.
 // - Example: weight {3, 2} = {{1, 2}, {3, 4}, {5, 6}} on two ranks: rank 0 has {{1, 2}, {3, 4}}, rank 1 {{5,
 //   6}}.
 Linear cut_column(const Linear& whole, const ProcessGroup& group);

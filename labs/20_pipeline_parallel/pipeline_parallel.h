@@ -82,7 +82,7 @@ struct Batch {
 //   library communicates. A computation waits for its input and for the computation before it, not for a
 //   send, whose receiver may be busy. Every Work has been waited for when step() returns, and no sent tensor
 //   has been changed. In 1F1B memory does not grow with m: a receive's tensor is allocated when its turn
-//   comes, and a sent one is given up when its Work is_completed(). Without latency, with stages that take
+//   comes, and a sent one is released when its Work is_completed(). Without latency, with stages that take
 //   equally long, a step takes (m + p - 1) / m times as long as a rank computes.
 // - Example: 2 ranks, 2 micro-batches of 3 samples and 1 sample, with losses 6 and 4 (sums): the last rank
 //   returns (6 + 4) / 4 = 2.5.

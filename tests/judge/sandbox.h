@@ -45,8 +45,8 @@ struct Confined {
 };
 
 // The best that works here for this command; found out by trying, once for each command.
-// JUDGE_ISOLATION (a name) asks for another; throws Trouble where it is no name. For root, each command runs
-// as a temporary user of its own.
+// JUDGE_ISOLATION (a name) asks for another; throws Trouble where it is another word. For root, each command
+// runs as a temporary user of its own.
 Confined confine(const Command& command, const Limits& limits);
 
 // A graded program. Throws Trouble when there is none, or nothing can be executed where it is.

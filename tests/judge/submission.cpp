@@ -100,7 +100,7 @@ std::size_t todos_in(std::string_view text) {
   return todos;
 }
 
-// Of the files of that name, by paths relative to `folder`: the one that is meant.
+// The one that is meant of the files of that name, by paths relative to `folder`.
 std::optional<Taken> choose(const std::vector<fs::path>& named, const fs::path& file,
                             const fs::path& folder) {
   if (named.empty()) return std::nullopt;

@@ -22,7 +22,7 @@ struct Taken {
 
 // `file` ("labs/03_send_recv/send_recv.cpp") in `handed_in`: that file itself, a folder or a zip
 // file with it, at its place or with its bare name, however deep, or with one .cpp file of another name.
-// Of several with that name it is the one with the fewest DIST_TODO, so a starter does not hide what was
+// Among several with that name it is the one with the fewest DIST_TODO, so a starter does not hide what was
 // written; then the one at its place; then the outermost. Links are not followed. Throws Refused, and another
 // std::runtime_error when the system refuses: what we may not read is not the student's fault.
 Taken take_submission(const std::filesystem::path& handed_in, const std::filesystem::path& file);

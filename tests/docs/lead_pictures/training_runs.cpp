@@ -6,6 +6,12 @@
 #include "picture.h"
 #include "pipeline_parallel.h"
 
+namespace lab {
+
+Rows rows_in_parts(std::int64_t rows, int rank, int n) { return rows_of(rows, rank, n); }
+
+}  // namespace lab
+
 namespace dist::pictures {
 namespace {
 

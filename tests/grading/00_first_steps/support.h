@@ -18,7 +18,7 @@ using judge::Json;
 using Numbers = std::vector<double>;
 Numbers one_to(int ranks);  // {1, 2, ..., ranks}, the handout's example
 Numbers small_numbers(judge::Random& random, int ranks);
-// These numbers, then others whose sum is no multiple of their sum, then these again.
+// These numbers, then others whose sum differs from any multiple of theirs, then these again.
 std::vector<Numbers> and_others_between(judge::Random& random, const Numbers& numbers);
 
 // Calls one function on every rank, once for each of `rows`, in one program.

@@ -142,7 +142,7 @@ bool can_add(const Json& counted, int rank, int ranks) {
     const std::string error = counted.at("error").value("what", "");
     if (error.find("init_process_group") != std::string::npos)
       misconception("leaves_again",
-                    "after introduce() this rank is no member of the group, so no later function can "
+                    "after introduce() this rank has left the group, so no later function can "
                     "communicate; fix: leave the group (destroy_process_group) nowhere");
     ADD_FAILURE() << fmt::format(
         "introduce on {} ranks: after it, a sum over all ranks must be possible; on rank {} it ended with: "

@@ -55,7 +55,7 @@ void expect_unit_traffic(judge::Random& random, int n, const std::vector<Shape>&
 // Parts 3 and 4: a model of units with a weight and a bias.
 struct Model {
   std::vector<std::vector<Shape>> units;
-  std::vector<std::vector<Numbers>> parameters;  // [unit][parameter]; empty: nobody asks for them
+  std::vector<std::vector<Numbers>> parameters;  // [unit][parameter]; empty: not asked for
 };
 Model draw_model(judge::Random& random, const std::vector<std::int64_t>& widths, bool has_numbers = true);
 struct Pass {

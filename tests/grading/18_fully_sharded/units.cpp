@@ -171,7 +171,7 @@ judge::SimRun averaged(judge::Random& random, int n, const std::vector<Shape>& s
                                    text_of(shapes), n, rank, difference(right, got));
       return done;
     }
-    // Of three times these gradients, added to 0.
+    // The same for three times these gradients, added to 0.
     const Numbers other = reduced(drawn, shapes, rank, n / 3.0, 0), got_other = reply.at("other_gradient");
     if (!are_near(other, got_other)) {
       ADD_FAILURE() << fmt::format(
@@ -187,7 +187,7 @@ judge::SimRun averaged(judge::Random& random, int n, const std::vector<Shape>& s
   return done;
 }
 
-// Of two units of these shapes, and of what is besides them.
+// Expects it for two units of these shapes, and for what is besides them.
 void expect_one_call(const judge::SimRun& done, const std::string& name, const std::vector<Shape>& shapes,
                      int n, const Traffic& more) {
   constexpr std::uint64_t units = 2;

@@ -1,4 +1,4 @@
-// The arithmetic of lab 19 on one rank, which both sides know, and how numbers travel. A rank is told its
+// The arithmetic of lab 19 on one rank, which both sides know, and how numbers travel. A rank gets its
 // own.
 #pragma once
 

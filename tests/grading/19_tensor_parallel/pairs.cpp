@@ -52,7 +52,7 @@ Part own_tokens(const PairRun& run, const Place& place) {
   return {run.is_sequence ? place.rank * count : 0, count};
 }
 
-// The whole layers as a rank is told them that cuts them: what other ranks have is something else.
+// The whole layers, for a rank that cuts them: what other ranks have is something else.
 Layer with_noise(const Layer& whole, Seed seed, bool is_first, const Sizes& sizes, const Place& place) {
   Layer told = whole;
   const Part part = inner_part(sizes, place.rank, place.n);

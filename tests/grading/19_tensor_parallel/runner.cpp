@@ -45,9 +45,6 @@ lab::Linear linear_of(const lab19::Layer& layer, const lab19::Layer& before, dis
   return {tensor_of(layer.weight, dtype), vector_of(layer.bias, dtype), tensor_of(before.weight, dtype),
           vector_of(before.bias, dtype)};
 }
-lab::Pair pair_of(const lab19::TwoLayers& pair, const lab19::TwoLayers& before, dist::DType dtype) {
-  return {linear_of(pair.first, before.first, dtype), linear_of(pair.second, before.second, dtype)};
-}
 
 // What a task has in common: the group of this rank, the arithmetic, and the times that it takes.
 class Play {

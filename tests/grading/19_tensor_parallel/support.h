@@ -32,7 +32,7 @@ struct Played {
   judge::SimRun done;
   std::vector<Json> replies;  // empty: the test has failed
 };
-// What one rank is told, besides what all are told.
+// What one rank gets, besides what all get.
 using Own = std::function<Json(const Place& place)>;
 // A question to all ranks. `about` begins every complaint. `is_silent`: it needs no communication.
 struct Question {

@@ -245,7 +245,7 @@ LossQuestion ask_loss(judge::Random& random, std::int64_t t, std::int64_t vocabu
 }
 
 // The mean loss of exponentials that each rank has taken with its own largest logit, when the sums are added
-// all the same. [rank of the group]: each may add its own largest logit again.
+// as they are. [rank of the group]: each may add its own largest logit again.
 std::vector<double> losses_with_own_maxima(const LossRun& run, int n, bool adds_its_own) {
   std::vector<double> means(static_cast<std::size_t>(n));
   const auto t = static_cast<double>(run.logits.rows);

@@ -294,7 +294,7 @@ Tensor column_backward(Linear& layer, const Tensor& x, const Tensor& grad, const
 }
 
 //// the_sum_is_never_there
-// Misconception: a sum that nobody waits for takes no time, so it is left out.
+// Misconception: a sum that no line waits for takes no time, so it is left out.
 // Replaces: column_backward
 // Killed by: Part1Layers.the_sum_is_hidden
 // Diagnosis: forgets_the_backward_all_reduce

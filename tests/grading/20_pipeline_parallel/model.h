@@ -1,4 +1,4 @@
-// The arithmetic of lab 20's model, on both sides. Its numbers are the grader's: each rank is told its own.
+// The arithmetic of lab 20's model, on both sides. Its numbers are the grader's: each rank gets its own.
 #pragma once
 
 #include <cstddef>

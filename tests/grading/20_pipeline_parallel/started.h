@@ -22,7 +22,7 @@ struct Starts {
   std::vector<Start> all;
 };
 
-// Stands before the backend of a group, and notes what passes.
+// Wraps the backend of a group, and notes what passes.
 class Watched final : public dist::Backend {
  public:
   Watched(std::unique_ptr<Backend> backend, Starts& starts) : backend_(std::move(backend)), starts_(starts) {}

@@ -15,7 +15,7 @@ namespace {
 
 using judge::misconception;
 
-// The numbers of one step. A rank is told its own weight, the first one the inputs, and the last one the
+// The numbers of one step. A rank gets its own weight, the first one the inputs, and the last one the
 // targets.
 struct Problem {
   Step step;

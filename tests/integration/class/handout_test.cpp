@@ -33,7 +33,7 @@ class Handout : public SmallCheckout {
           "//// adds_nothing\n// Killed by: First.one\nint f() { return 6; }\n");
     write("tests/grading/01_first/test.cpp", "// the grader: adds_nothing\n");
     write("tests/grading/CONTRACTS.md", "| 1 | Returns the sum. | adds_nothing | First.one |\n");
-    write("tests/grading/notes.md", "what nobody has put on the list\n");
+    write("tests/grading/notes.md", "what is not on the list\n");
     write("tests/cheats/exits_early.cpp", "int f() { exit(0); }\n");
     write("slides/01_first/slides.md", "what is said\n");
     write("tests/README.md", "# tests\n\nwhat is where\n");

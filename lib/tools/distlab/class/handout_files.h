@@ -7,8 +7,8 @@
 
 namespace distlab {
 
-// True for what is on the list of files and folders for students; `file` is relative to the checkout. Of the
-// grading of a lab: the sources in its folder, but not one that holds wrong answers.
+// True for what is on the list of files and folders for students; `file` is relative to the checkout. Those
+// of the grading of a lab are the sources in its folder, except wrong answers.
 bool is_for_students(const std::filesystem::path& file);
 
 // True for a file with solutions or wrong answers, lines of which no student may get.
