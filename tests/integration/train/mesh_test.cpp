@@ -103,7 +103,8 @@ TEST_F(TrainMesh, ACheckpointThatDoesNotSayItsDtypeIsOfF32) {
     more.insert(more.end(), {"--steps", "3", "--checkpoint", folder, "--resume"});
     return small("tp=2", more);
   };
-  expect_line(resume({"--dtype", "bf16"}), "from a run with bf16 = 0, but this run has 1");
+  expect_line(resume({"--dtype", "bf16"}),
+              "from a run in f32, but this run is in bf16; to resume, take --dtype f32");
   const auto said = resume({});
   EXPECT_TRUE(contains(said.output, "continuing after step 2")) << said.output;
   EXPECT_TRUE(contains(said.output, "step 3 of 3: loss")) << said.output;
@@ -227,7 +228,7 @@ TEST_F(TrainMesh, LearnsInBf16AndResumesWithTheSameBits) {
   EXPECT_FALSE(weights("whole").empty());
   EXPECT_TRUE(weights("half") == weights("whole"));
   expect_line(small("fsdp=2", {"--checkpoint", in_folder("half"), "--resume"}),
-              "from a run with bf16 = 1, but this run has 0");
+              "from a run in bf16, but this run is in f32; to resume, take --dtype bf16");
   expect_line(small("dp=2", {"--dtype", "bf16", "--verify"}), "--verify compares with one rank in f64", 2);
   expect_line(small("dp=2", {"--dtype", "bf16", "--simulate", "laptop"}),
               "only knows how fast machines compute in f32", 2);
