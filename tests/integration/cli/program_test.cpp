@@ -303,6 +303,8 @@ TEST_F(TestCommand, AllTestsSayHowManyWrongAnswersWereTried) {
   add("grading.a", "true", "LABELS grading");
   std::ofstream(tree_ / "tier.txt") << "wrong answers: 31 of 188 (one in 6)\n";
   const auto all = distlab_program({"test", "--full"});
-  EXPECT_TRUE(contains(all.output, "wrong answers: 31 of 188 (one in 6)\n1 passed, 0 failed\n")) << all.output;
-  EXPECT_FALSE(contains(distlab_program({"test", "--filter", "a"}).output, "wrong answers")) << "not for a part";
+  EXPECT_TRUE(contains(all.output, "wrong answers: 31 of 188 (one in 6)\n1 passed, 0 failed\n"))
+      << all.output;
+  EXPECT_FALSE(contains(distlab_program({"test", "--filter", "a"}).output, "wrong answers"))
+      << "not for a part";
 }
