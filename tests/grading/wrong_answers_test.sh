@@ -89,4 +89,7 @@ refused 'plain has no "// Killed by: "' '/Killed by: Part1/d'
 refused 'there are two of the name plain' 's/before_it/plain/'
 refused '"//// before it" is not "//// NAME"' 's/before_it/before it/'
 refused 'plain uses nothing, but there is no "//// shared nothing"' 's/Uses: helper/Uses: nothing/'
-! said=$(reader whole other 2>&1) && [[ $said == *'there is no wrong answer other' ]] || { echo "no wrong answer other: $said"; exit 1; }
+if said=$(reader whole other 2>&1) || [[ $said != *'there is no wrong answer other' ]]; then
+  echo "no wrong answer other: $said"
+  exit 1
+fi
